@@ -1,0 +1,3 @@
+"""Loads the suite's plugins; no logic here."""
+
+pytest_plugins = ["fixtures.session.plugin", "lab.plugin"]

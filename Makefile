@@ -1,0 +1,51 @@
+# Everything runs from .venv, made from the lock files. `make` alone lists the targets.
+
+PYTHON ?=
+python := .venv/bin/python
+selftests := $(python) -m pytest selftests
+workers := -n auto --maxprocesses=4 --dist=worksteal
+
+.DEFAULT_GOAL := help
+.PHONY: help rehearse check lint types test external machines bench lock clean moved
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+
+rehearse: .venv/.stamp ## decide the built gates against the embedded lab and write a report
+	@.ci/step 'rehearsal on the embedded lab' .ci/rehearse
+
+check: lint types test ## linters, types and the suite's own tests
+
+lint: .venv/.stamp ## ruff: rules and format
+	@.ci/step 'ruff: rules' $(python) -m ruff check .
+	@.ci/step 'ruff: format' $(python) -m ruff format --check .
+
+types: .venv/.stamp ## mypy, strict
+	@.ci/step 'mypy: strict' $(python) -m mypy
+
+test: .venv/.stamp ## the suite's own tests that need nothing but Python
+	@.ci/step 'selftests' $(selftests) $(workers) -m 'not external' $(if $(JUNIT),--junitxml='$(JUNIT)')
+
+external: .venv/.stamp ## the selftests that need Chromium or an OpenSSH client and server
+	@.ci/step 'external selftests' $(selftests) -m external $(if $(JUNIT),--junitxml='$(JUNIT)')
+
+machines: .venv/.stamp ## as root on Linux: build the machines lab, run what it covers, stop it
+	@.ci/step 'machines lab' .ci/machines
+
+bench: .venv/.stamp ## round trips and milliseconds, beside testinfra's own backends
+	@.ci/step 'benchmark' $(python) -m bench
+
+lock: ## write the lock files anew from pyproject.toml (UPGRADE=1 moves versions)
+	@.ci/step 'lock files' .ci/lock "$$(.ci/find-python '$(PYTHON)')"
+
+clean: ## remove .venv and caches; reports/ is never touched
+	@.ci/step 'clean' rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
+
+.venv/.stamp: requirements-build.lock requirements.lock pyproject.toml .ci/venv
+	@.ci/step 'virtual environment from the lock files' .ci/venv '$(PYTHON)'
+
+# A virtual environment knows its own path: one that came along with a copied checkout is made again.
+ifneq ($(shell cat .venv/.stamp 2>/dev/null),$(CURDIR))
+.venv/.stamp: moved
+endif
+moved:

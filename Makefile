@@ -6,7 +6,7 @@ selftests := $(python) -m pytest selftests
 workers := -n auto --maxprocesses=4 --dist=worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help rehearse check lint types test external machines bench lock clean moved
+.PHONY: help rehearse check lint types test external machines bench docs lock clean moved
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -34,6 +34,9 @@ machines: .venv/.stamp ## as root on Linux: build the machines lab, run what it 
 
 bench: .venv/.stamp ## round trips and milliseconds, beside testinfra's own backends
 	@.ci/step 'benchmark' $(python) -m bench
+
+docs: .venv/.stamp ## write docs/gates.md from the table of gates
+	@.ci/step 'docs/gates.md' $(python) docs/gate_list.py
 
 lock: ## write the lock files anew from pyproject.toml (UPGRADE=1 moves versions)
 	@.ci/step 'lock files' .ci/lock "$$(.ci/find-python '$(PYTHON)')"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import tomllib
@@ -74,10 +75,12 @@ def test_every_make_command_in_the_documents_exists() -> None:
 
 
 def make(*words: str) -> str:
-    """What make prints."""
+    """What make prints, whatever make these tests themselves were started by."""
+    environment = {name: os.environ[name] for name in os.environ if not name.startswith("MAKE")}
     run = subprocess.run(
         ["make", "--no-print-directory", *words],
         cwd=ROOT,
+        env=environment,
         capture_output=True,
         text=True,
         timeout=30,

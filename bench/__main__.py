@@ -1,0 +1,84 @@
+"""Measures the contestants side by side on the embedded lab and prints their figures."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import time
+from functools import partial
+from typing import TYPE_CHECKING
+
+from bench.contestants import BenchError, Contestant, Suite, Testinfra
+from bench.figures import ROUND_TRIP, Figures, table
+from bench.stand import Stand, StandError, stand
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_NO_CLIENT = (
+    "testinfra's ssh and paramiko backends are not measured: both reach a node through the `ssh` "
+    "command, and there is no OpenSSH client here"
+)
+
+
+def main() -> int:
+    """Measure and print; 1 when a contestant was not answered."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5, help="connections per figure")
+    parser.add_argument("--commands", type=int, default=10, help="single commands per round")
+    options = parser.parse_args()
+    try:
+        with stand() as built:
+            figures = _measure(built, options.rounds, options.commands)
+    except (StandError, BenchError) as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 1
+    print(f"\nmedians of {options.rounds} rounds; in brackets: times the suite's\n")
+    print(table(figures))
+    return 0
+
+
+def _contestants(built: Stand) -> dict[str, Callable[[], Contestant]]:
+    contestants: dict[str, Callable[[], Contestant]] = {"this suite": partial(Suite, built)}
+    if shutil.which("ssh"):
+        contestants["testinfra ssh"] = partial(Testinfra, built, "ssh")
+        contestants["testinfra paramiko"] = partial(Testinfra, built, "paramiko")
+    else:
+        print(_NO_CLIENT)
+    return contestants
+
+
+def _measure(built: Stand, rounds: int, commands: int) -> list[Figures]:
+    """Rounds of all contestants in turn, so that a busy moment of the machine meets each."""
+    contestants = _contestants(built)
+    figures = {name: Figures(name) for name in contestants}
+    for number in range(1, rounds + 1):
+        for round_trip in (0.0, ROUND_TRIP):
+            built.relay.set_round_trip(round_trip)
+            print(f"round {number} of {rounds}, +{round_trip * 1000:.0f} ms", flush=True)
+            for name, create in contestants.items():
+                built.relay.take_connections()
+                _round(create(), figures[name], round_trip, commands)
+                figures[name].connections.append(built.relay.take_connections())
+    return list(figures.values())
+
+
+def _round(contestant: Contestant, figures: Figures, round_trip: float, commands: int) -> None:
+    try:
+        contestant.connect()
+        for _ in range(commands):
+            figures.command.at(round_trip).append(_seconds(contestant.command))
+        figures.gates.at(round_trip).append(_seconds(contestant.gates))
+    finally:
+        contestant.close()
+
+
+def _seconds(action: Callable[[], None]) -> float:
+    started = time.perf_counter()
+    action()
+    return time.perf_counter() - started
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,58 @@
+"""Running a host command, with its last words in the error."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING, Final
+
+from machines.errors import LabError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+_TAIL_LINES: Final = 15
+
+
+def run(
+    argv: Sequence[str],
+    *,
+    stdin: str | None = None,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    limit: float = 60.0,
+    check: bool = True,
+) -> subprocess.CompletedProcess[str]:
+    """Run `argv` to its end, both streams captured as text.
+
+    Raises:
+        LabError: not there, not done within `limit` seconds or, with `check`, rc other than 0.
+    """
+    try:
+        done = subprocess.run(
+            argv,
+            input=stdin,
+            stdin=subprocess.DEVNULL if stdin is None else None,
+            capture_output=True,
+            text=True,
+            errors="backslashreplace",
+            cwd=cwd,
+            env=env,
+            timeout=limit,
+            check=False,
+        )
+    except FileNotFoundError as missing:
+        raise LabError(f"{argv[0]} is not installed on this host ({missing})") from None
+    except subprocess.TimeoutExpired:
+        raise LabError(f"`{' '.join(argv)}` did not end within {limit:.0f} s") from None
+    if check and done.returncode != 0:
+        raise LabError(
+            f"`{' '.join(argv)}` ended with rc {done.returncode}:\n"
+            + tail(done.stderr or done.stdout)
+        )
+    return done
+
+
+def tail(text: str, lines: int = _TAIL_LINES) -> str:
+    """The last `lines` lines, indented."""
+    return "\n".join(f"    {line}" for line in text.rstrip().splitlines()[-lines:])

@@ -1,0 +1,20 @@
+"""RKE2's places on a node, and the stand-in's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+DATA: Final = Path("/var/lib/rancher/rke2")
+CONFIG: Final = Path("/etc/rancher/rke2/config.yaml")
+TLS: Final = DATA / "server/tls"
+CREDENTIALS: Final = DATA / "server/cred"
+ETCD: Final = DATA / "server/db/etcd"
+AGENT: Final = DATA / "agent"
+MANIFESTS: Final = AGENT / "pod-manifests"
+LOGS: Final = Path("/var/log/pods")
+LIBRARY: Final = Path("/usr/local/lib/machines-lab")
+PROGRAMS: Final = LIBRARY / "bin"
+RUN: Final = Path("/run/machines-lab")
+KUBELET_PID: Final = RUN / "kubelet.pid"
+VERSION: Final = "v1.36.3+rke2r1"

@@ -1,0 +1,100 @@
+"""The base image of every machine: Debian, bootstrapped once and kept in the cache."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from typing import TYPE_CHECKING, Final
+
+from machines import dirs, plan
+from machines.commands import run
+from machines.console import step
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SUITE: Final = "bookworm"
+MIRROR: Final = "http://deb.debian.org/debian"
+PACKAGES: Final = (
+    "ca-certificates",
+    "curl",
+    "dbus",
+    "iproute2",
+    "iputils-ping",
+    "keepalived",
+    "less",
+    "netcat-openbsd",
+    "nftables",
+    "openssh-server",
+    "procps",
+    "python3",
+    "python3-yaml",
+    "sudo",
+    "systemd",
+    "systemd-sysv",
+)
+
+# A clone must never share an identity: no machine id, no host key. Timers would only steal time
+# from the two cores that three control planes share; logind adds a second to each login.
+_FINISH: Final = f"""
+useradd --create-home --shell /bin/bash --uid 1000 {plan.SSH_USER}
+passwd --lock root
+printf '%s ALL=(ALL) NOPASSWD:ALL\\n' {plan.SSH_USER} > /etc/sudoers.d/90-{plan.SSH_USER}
+chmod 0440 /etc/sudoers.d/90-{plan.SSH_USER}
+cat > /etc/ssh/sshd_config.d/10-lab.conf <<'END'
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+PermitRootLogin no
+AllowUsers {plan.SSH_USER}
+HostKey /etc/ssh/ssh_host_ed25519_key
+UseDNS no
+PrintMotd no
+END
+systemctl disable keepalived.service nftables.service
+systemctl mask apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer \\
+    e2scrub_reap.service fstrim.timer getty.target console-getty.service systemd-logind.service
+systemctl set-default multi-user.target
+rm -f /etc/ssh/ssh_host_* /etc/machine-id /var/lib/dbus/machine-id /etc/hostname
+apt-get clean
+rm -rf /var/lib/apt/lists/*
+"""
+
+
+def key() -> str:
+    """Changes whenever the recipe does."""
+    recipe = repr((SUITE, MIRROR, PACKAGES, _FINISH))
+    return hashlib.sha256(recipe.encode()).hexdigest()[:16]
+
+
+def built() -> Path:
+    """The folder in the cache that has, or will have, the root file system."""
+    return dirs.cache() / f"image-{key()}"
+
+
+def build() -> Path:
+    """The base image's root folder, bootstrapped first if the cache has none.
+
+    Raises:
+        LabError: debootstrap or the finishing script failed; the text has their last lines.
+    """
+    target = built()
+    if target.is_dir():
+        return target
+    partial = target.with_name(f"{target.name}.part")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.parent.mkdir(parents=True, exist_ok=True)
+    with step(f"bootstrapping Debian {SUITE} with {len(PACKAGES)} packages"):
+        run(
+            [
+                "debootstrap",
+                "--variant=minbase",
+                f"--include={','.join(PACKAGES)}",
+                SUITE,
+                str(partial),
+                MIRROR,
+            ],
+            limit=1200.0,
+        )
+        run(["chroot", str(partial), "sh", "-eu"], stdin=_FINISH, limit=300.0)
+    partial.rename(target)
+    return target

@@ -1,0 +1,85 @@
+"""The RKE2 layer over the base image: built programs and what stands in for `rke2` itself."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from pathlib import Path
+from typing import Final
+
+from machines import dirs, gobuild
+
+_GUEST: Final = Path(__file__).parent / "guest"
+_LIBRARY: Final = Path("usr/local/lib/machines-lab")
+_RKE2_BIN: Final = Path("var/lib/rancher/rke2/bin")
+
+# Name under machines/guest/files → place in the machine, mode.
+_FILES: Final = {
+    "rke2": (Path("usr/local/bin/rke2"), 0o755),
+    "rke2-killall.sh": (Path("usr/local/bin/rke2-killall.sh"), 0o755),
+    "network": (_LIBRARY / "network", 0o755),
+    "kwok.yaml": (_LIBRARY / "kwok.yaml", 0o644),
+    "rke2-server.service": (Path("usr/local/lib/systemd/system/rke2-server.service"), 0o644),
+    "rke2-agent.service": (Path("usr/local/lib/systemd/system/rke2-agent.service"), 0o644),
+    "rke2-container@.service": (
+        Path("usr/local/lib/systemd/system/rke2-container@.service"),
+        0o644,
+    ),
+    "machine-network.service": (Path("etc/systemd/system/machine-network.service"), 0o644),
+}
+
+
+def key() -> str:
+    """Changes whenever a program or a file of the layer does."""
+    digest = hashlib.sha256(repr(_FILES).encode())
+    for module in gobuild.MODULES:
+        digest.update(module.key().encode())
+    for path in sorted(_GUEST.rglob("*")):
+        if path.is_file() and path.suffix != ".pyc":
+            digest.update(str(path.relative_to(_GUEST)).encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def built() -> Path:
+    """The folder in the cache that has, or will have, the layer."""
+    return dirs.cache() / f"layer-{key()}"
+
+
+def build() -> Path:
+    """The layer's folder, put together first if the cache has none.
+
+    Raises:
+        LabError: a Go module did not build.
+    """
+    target = built()
+    if target.is_dir():
+        return target
+    partial = target.with_name(f"{target.name}.part")
+    shutil.rmtree(partial, ignore_errors=True)
+    for module in gobuild.MODULES:
+        programs = gobuild.build(module)
+        for program in module.programs:
+            folder = _RKE2_BIN if program == "kubectl" else _LIBRARY / "bin"
+            _place(programs / program, partial / folder / program)
+    for name, (place, mode) in _FILES.items():
+        path = partial / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(_GUEST / "files" / name, path)
+        path.chmod(mode)
+    shutil.copytree(
+        _GUEST,
+        partial / _LIBRARY / "guest",
+        ignore=shutil.ignore_patterns("files", "__pycache__"),
+    )
+    wanted = partial / "etc/systemd/system/multi-user.target.wants/machine-network.service"
+    wanted.parent.mkdir(parents=True)
+    wanted.symlink_to("/etc/systemd/system/machine-network.service")
+    partial.rename(target)
+    return target
+
+
+def _place(program: Path, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.link(program, path)

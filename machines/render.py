@@ -1,0 +1,206 @@
+"""The configuration files of the machines, as the playbooks of the runbook would write them."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import TYPE_CHECKING, Final
+
+from machines import plan
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from machines.pki import Pair
+    from machines.plan import Machine
+
+CHECK_SCRIPT: Final = "/etc/keepalived/check_rke2_api.sh"
+_TLS: Final = "/var/lib/rancher/rke2/server/tls"
+_NEW_SSH_PER_MINUTE: Final = 20
+
+
+def keepalived(machine: Machine) -> str:
+    """keepalived.conf of one control plane (runbook, phase B, "Keepalived design facts")."""
+    others = [one for one in plan.CONTROL_PLANES if one != machine]
+    peers = "\n".join(f"        {one.address}" for one in others)
+    first = machine == plan.CONTROL_PLANES[0]
+    return f"""global_defs {{
+    router_id {machine.name}
+    script_user root
+    enable_script_security
+}}
+
+vrrp_script check_rke2_api {{
+    script "{CHECK_SCRIPT}"
+    interval 2
+    fall 3
+    rise 2
+}}
+
+vrrp_instance VI_1 {{
+    state {"MASTER" if first else "BACKUP"}
+    interface eth0
+    virtual_router_id {plan.VRID}
+    priority {machine.vip_priority}
+    advert_int 1
+    unicast_src_ip {machine.address}
+    unicast_peer {{
+{peers}
+    }}
+    virtual_ipaddress {{
+        {plan.VIP}
+    }}
+    track_script {{
+        check_rke2_api
+    }}
+}}
+"""
+
+
+def check_script() -> str:
+    """The health check: the local API with certificates, then the supervisor's port."""
+    return f"""#!/bin/bash
+# Healthy only if this node's own API server is ready and its supervisor listens.
+set -eu
+curl -sf --max-time 3 --cacert {_TLS}/server-ca.crt \\
+    --cert {_TLS}/client-kube-apiserver.crt --key {_TLS}/client-kube-apiserver.key \\
+    https://127.0.0.1:{plan.API_PORT}/readyz > /dev/null
+timeout 1 bash -c '< /dev/tcp/127.0.0.1/{plan.SUPERVISOR_PORT}'
+"""
+
+
+def rke2_config(machine: Machine, token: str) -> str:
+    """config.yaml: `server:` only on the nodes that join (runbook, phase B)."""
+    lines = [f"token: {token}"]
+    if machine != plan.CONTROL_PLANES[0]:
+        lines.append(f"server: https://{plan.VIP.ip}:{plan.SUPERVISOR_PORT}")
+    lines += ["tls-san:", *(f"  - {address}" for address in plan.TLS_SAN)]
+    lines += [f"cluster-cidr: {plan.PODS}", f"service-cidr: {plan.SERVICES}", "cni: none"]
+    return "\n".join(lines) + "\n"
+
+
+def kubeconfig(user: Pair, server_ca: str, server: str = "https://127.0.0.1:6443") -> str:
+    """A kubeconfig with everything inline, in the shape RKE2 writes rke2.yaml."""
+    data = {
+        "ca": server_ca,
+        "certificate": user.certificate,
+        "key": user.key,
+    }
+    encoded = {name: base64.b64encode(text.encode()).decode() for name, text in data.items()}
+    return f"""apiVersion: v1
+clusters:
+- cluster:
+    certificate-authority-data: {encoded["ca"]}
+    server: {server}
+  name: default
+contexts:
+- context:
+    cluster: default
+    user: default
+  name: default
+current-context: default
+kind: Config
+preferences: {{}}
+users:
+- name: default
+  user:
+    client-certificate-data: {encoded["certificate"]}
+    client-key-data: {encoded["key"]}
+"""
+
+
+def encryption_config(key: bytes) -> str:
+    """The encryption provider configuration that RKE2 generates: one AES-CBC key, then identity.
+
+    `key` has 32 bytes.
+    """
+    secret = base64.b64encode(key).decode()
+    providers = [
+        {"aescbc": {"keys": [{"name": "aescbckey", "secret": secret}]}},
+        {"identity": {}},
+    ]
+    return json.dumps(
+        {
+            "kind": "EncryptionConfiguration",
+            "apiVersion": "apiserver.config.k8s.io/v1",
+            "resources": [{"resources": ["secrets"], "providers": providers}],
+        }
+    )
+
+
+def hosts(machine: Machine) -> str:
+    """/etc/hosts: every machine by name, so that sudo never waits for a resolver."""
+    entries = "".join(f"{one.address} {one.name}\n" for one in plan.MACHINES)
+    return f"127.0.0.1 localhost\n127.0.1.1 {machine.name}\n{entries}"
+
+
+def interfaces(machine: Machine) -> str:
+    """The lines that the machine's network unit reads: created as, name, address."""
+    lines = [f"host0 eth0 {machine.interface}"]
+    if machine == plan.BASTION:
+        lines.append(f"wan0 eth1 {plan.WAN_BASTION}")
+    return "\n".join(lines) + "\n"
+
+
+def bastion_firewall() -> str:
+    """The bastion's own nftables: new SSH connections from the WAN are limited in number."""
+    return f"""flush ruleset
+
+table inet bastion {{
+    chain input {{
+        type filter hook input priority filter; policy accept;
+        iifname "eth1" tcp dport 22 ct state new jump new_ssh
+    }}
+    chain new_ssh {{
+        limit rate over {_NEW_SSH_PER_MINUTE}/minute burst {_NEW_SSH_PER_MINUTE} packets drop
+        accept
+    }}
+}}
+"""
+
+
+def inventory(
+    *, key: str, known_hosts: str, versions: dict[str, str], machines: Sequence[Machine]
+) -> str:
+    """The inventory of the running lab (design, section 2.5); paths relative to the file."""
+    nodes = "".join(
+        f"  - {{name: {one.name}, address: {one.address}, role: {one.kind}"
+        + (f", vip_priority: {one.vip_priority}" if one.vip_priority else "")
+        + "}\n"
+        for one in machines
+        if one.kind is not plan.Kind.BASTION
+    )
+    pinned = ", ".join(f"{name}: {version}" for name, version in versions.items())
+    return f"""# Written by `python -m machines up`; gone with `python -m machines down`.
+name: {plan.CLUSTER}
+rehearsal: true
+stop_method: killall
+versions: {{{pinned}}}
+bastion:
+  name: {plan.BASTION.name}
+  address: {plan.WAN_BASTION.ip}
+  port: 22
+  user: {plan.SSH_USER}
+  lan_address: {plan.BASTION.address}
+  key: {key}
+  known_hosts: {known_hosts}
+nodes:
+{nodes}network:
+  vip: {plan.VIP}
+  node_lan: {plan.NODE_LAN}
+  pods: {plan.PODS}
+  services: {plan.SERVICES}
+  tls_san: [{", ".join(map(str, plan.TLS_SAN))}]
+  api_port: {plan.API_PORT}
+  supervisor_port: {plan.SUPERVISOR_PORT}
+keepalived:
+  vrid: {plan.VRID}
+  interface: eth0
+  advert_int: 1
+  script: {CHECK_SCRIPT}
+  script_interval: 2
+  fall: 3
+  rise: 2
+worker_label: wetopi.io/role=platform
+control_plane_taint: node-role.kubernetes.io/control-plane=true:NoSchedule
+"""

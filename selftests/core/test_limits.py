@@ -1,0 +1,39 @@
+"""Each limit is positive, finite and says where it comes from."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import math
+
+import pytest
+
+from fixtures.core.limits import Limits
+
+
+def sources() -> dict[str, str]:
+    body = ast.parse(inspect.getsource(Limits)).body[0]
+    assert isinstance(body, ast.ClassDef)
+    found = {}
+    for statement, following in zip(body.body, body.body[1:], strict=False):
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+            assert isinstance(following, ast.Expr), statement.target.id
+            found[statement.target.id] = ast.literal_eval(following.value)
+    return found
+
+
+@pytest.mark.parametrize("name", Limits.names())
+def test_source_and_value(name: str) -> None:
+    assert sources()[name].startswith(("Suite:", "Design", "Runbook", "Handbook", "gates.md"))
+    value = getattr(Limits(), name)
+    assert value > 0
+    assert math.isfinite(value)
+
+
+def test_whole_limits() -> None:
+    assert Limits.whole() == {
+        "parallel_commands",
+        "read_cap_bytes",
+        "evidence_cap_bytes",
+        "report_cap_bytes",
+    }

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from fixtures.judge.api import ready
 from fixtures.judge.etcd import voters_where_applied
 from fixtures.judge.findings import said, settles
+from fixtures.judge.keepalived import as_designed
 from fixtures.judge.network import lost_nothing
 from fixtures.judge.nodes import ready_states, registered
+from fixtures.judge.rke2 import matches_facts
 from fixtures.judge.units import running
 from fixtures.judge.vip import held_by_the_best, places
 from fixtures.session.marks import gate
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from fixtures.judge.findings import Findings, Wait
     from fixtures.observe.api import Api
     from fixtures.observe.etcd import Etcd
+    from fixtures.observe.keepalived import Keepalived
     from fixtures.observe.network import Network
     from fixtures.observe.nodes import Nodes
     from fixtures.observe.rke2 import Rke2
@@ -111,4 +114,28 @@ def test_the_first_control_plane_is_registered(
     seen = nodes.registered()
     record("nodes", ready_states(seen, cluster))
     findings = registered(seen, [cluster.first_control_plane])
+    assert not findings, said(findings)
+
+
+@gate("B.7")
+def test_keepalived_is_configured_as_designed(
+    keepalived: Keepalived, rke2: Rke2, cluster: Cluster, record: Record
+) -> None:
+    """Runbook B, keepalived design facts: VRID 51, priorities, unicast peers, health check.
+
+    STOP: keepalived not active on cp01.
+    """
+    record("applied", sorted(rke2.applied().names))
+    findings = as_designed(keepalived.configuration(), cluster)
+    assert not findings, said(findings)
+
+
+@gate("B.8")
+def test_rke2_is_configured_as_the_facts_say(rke2: Rke2, cluster: Cluster, record: Record) -> None:
+    """Runbook 0 item 7 and B: cni none, CIDRs, tls-san, server only on the joining nodes.
+
+    STOP: any playbook play fails.
+    """
+    record("applied", sorted(rke2.applied().names))
+    findings = matches_facts(rke2.configuration(), cluster)
     assert not findings, said(findings)

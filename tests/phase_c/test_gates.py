@@ -8,6 +8,7 @@ from fixtures.judge.api import ready
 from fixtures.judge.etcd import voters_on_every_control_plane
 from fixtures.judge.findings import said, settles, together
 from fixtures.judge.nodes import ready_states, registered, taints
+from fixtures.judge.pods import finished, no_platform_workload, not_registered
 from fixtures.judge.units import running
 from fixtures.judge.vip import held_by_the_best, places
 from fixtures.session.marks import gate
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from fixtures.observe.api import Api
     from fixtures.observe.etcd import Etcd
     from fixtures.observe.nodes import Nodes
+    from fixtures.observe.pods import Pods
     from fixtures.observe.units import Units
     from fixtures.observe.vip import Vip
 
@@ -89,4 +91,21 @@ def test_the_taints_of_each_control_plane_are_recorded(
     seen = nodes.registered()
     record("taints", taints(seen, cluster))
     findings = registered(seen, cluster.control_planes)
+    assert not findings, said(findings)
+
+
+@gate("C.8")
+def test_no_platform_workload_runs_on_a_control_plane(
+    pods: Pods, nodes: Nodes, cluster: Cluster, record: Record
+) -> None:
+    """Runbook C: do not proceed if `get pods -o wide` shows any platform pod on a CP.
+
+    STOP: any platform workload found on a CP.
+    """
+    seen = pods.everywhere()
+    record("finished", finished(seen, cluster))
+    findings = together(
+        lambda: no_platform_workload(seen, cluster),
+        lambda: not_registered(nodes.registered(), cluster),
+    )
     assert not findings, said(findings)

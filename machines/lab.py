@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from machines.build import Layers
     from machines.ssh_keys import SshKey
 
 INVENTORY: Final = "inventory.yaml"
@@ -29,9 +30,16 @@ _FACTS: Final = "lab.json"
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What of a running lab is nowhere else: its phase and the authority of client certificates."""
+    """What of a running lab is nowhere else.
+
+    Attributes:
+        phase: how far its cluster was applied.
+        layers: what its machines stand on; a lab on outdated layers is made anew.
+        client_ca: the authority of the certificate in rke2.yaml.
+    """
 
     phase: plan.Phase
+    layers: str
     client_ca: Pair
 
     @classmethod
@@ -39,13 +47,20 @@ class Facts:
         """The running lab's facts.
 
         Raises:
-            LabError: no lab is up.
+            LabError: no lab is up, or what describes it is damaged.
         """
         path = dirs.state() / _FACTS
         if not path.exists():
             raise LabError("the lab is not up: `python -m machines up`")
-        values = json.loads(path.read_text())
-        return cls(plan.Phase(values["phase"]), Pair(**values["client_ca"]))
+        try:
+            values = json.loads(path.read_text())
+            return cls(
+                phase=plan.Phase(values["phase"]),
+                layers=values["layers"],
+                client_ca=Pair(**values["client_ca"]),
+            )
+        except (ValueError, KeyError, TypeError) as damage:
+            raise LabError(f"{path} is unreadable ({damage!r}): `python -m machines down`") from None
 
     @property
     def client_authority(self) -> Authority:
@@ -87,7 +102,7 @@ def up(phase: plan.Phase) -> None:
             look until `down` or the next `up`.
     """
     layers = build()
-    if _is_up(phase):
+    if _is_up(phase, layers):
         say(f"the lab is up and healthy at phase {phase}; inventory: {inventory_path()}")
         return
     down()
@@ -108,7 +123,7 @@ def up(phase: plan.Phase) -> None:
     token = secrets.token_hex(16)
     cluster.apply(applied, pki, token=token, encryption_key=secrets.token_bytes(32))
     _write_inventory()
-    Facts(phase, pki.client.pair).save()
+    Facts(phase, layers.lowerdir, pki.client.pair).save()
     say(f"the lab is up at phase {phase}; inventory: {inventory_path()}")
 
 
@@ -128,12 +143,13 @@ def down() -> None:
             raise LabError(f"{dirs.state()} cannot be removed: is a file system mounted in it?")
 
 
-def _is_up(phase: plan.Phase) -> bool:
+def _is_up(phase: plan.Phase, layers: Layers) -> bool:
     try:
         facts = Facts.load()
     except LabError:
         return False
-    return facts.phase is phase and not cluster.complaints(plan.applied(phase))
+    wanted = facts.phase is phase and facts.layers == layers.lowerdir
+    return wanted and not cluster.complaints(plan.applied(phase))
 
 
 def _write_ssh_keys() -> dict[str, SshKey]:

@@ -14,7 +14,7 @@ from . import journal, supervisor
 from .paths import DATA, ETCD, PROGRAMS, TLS
 
 _LOCAL: Final = "https://127.0.0.1:2379"
-_PAUSE: Final = 1.0
+_PAUSE: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def ctl(*arguments: str, endpoints: str = _LOCAL) -> dict[str, Any]:
             f"--cacert={tls}/server-ca.crt",
             f"--cert={tls}/client.crt",
             f"--key={tls}/client.key",
-            "--command-timeout=5s",
+            "--command-timeout=2s",
             *arguments,
             "-w",
             "json",
@@ -138,7 +138,7 @@ def _join(member: Member, server: str, token: str) -> list[str]:
             )
         except (OSError, http.client.HTTPException, RuntimeError) as reason:
             journal.info(f"Waiting to retrieve etcd members from {server}: {reason}")
-            time.sleep(2 * _PAUSE)
+            time.sleep(4 * _PAUSE)
         else:
             journal.info(f"Adding member {member.name} to etcd cluster {server}")
             return [

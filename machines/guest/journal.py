@@ -7,6 +7,10 @@ import json
 import os
 import socket
 import sys
+from typing import Final
+
+# Taken out of the environment at once: systemctl and kwok would report their own readiness to it.
+_NOTIFY: Final = os.environ.pop("NOTIFY_SOCKET", "")
 
 
 def info(text: str) -> None:
@@ -33,11 +37,9 @@ def _line(level: str, text: str) -> None:
 
 def ready() -> None:
     """Tell systemd that the unit is up (`Type=notify`)."""
-    address = os.environ.get("NOTIFY_SOCKET")
-    if not address:
+    if not _NOTIFY:
         return
-    if address.startswith("@"):
-        address = "\0" + address[1:]
+    address = "\0" + _NOTIFY[1:] if _NOTIFY.startswith("@") else _NOTIFY
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel:
         channel.connect(address)
         channel.sendall(b"READY=1")

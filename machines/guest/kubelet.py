@@ -13,13 +13,12 @@ import shutil
 import signal
 import subprocess
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from .paths import AGENT, KUBELET_PID, LIBRARY, PROGRAMS, RUN, TLS
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from .config import Config
 
 _ROOT: Final = RUN / "kubelet"
@@ -44,11 +43,16 @@ def start(config: Config) -> subprocess.Popen[bytes]:
     stop()
     _furnish()
     program = _ROOT / _OWN / "kwok"
-    etcdctl = _ROOT / "usr/local/bin/etcdctl"
-    script = (
-        f"mount --bind {PROGRAMS}/kwok {program} && mount --bind {PROGRAMS}/etcdctl {etcdctl}"
-        f' && exec chroot {_ROOT} /{_OWN}/kwok "$@"'
-    )
+    binds = {
+        PROGRAMS / "kwok": program,
+        PROGRAMS / "etcdctl": _ROOT / "usr/local/bin/etcdctl",
+        Path("/dev/null"): _ROOT / "dev/null",
+    }
+    for target in binds.values():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.touch()
+    mounts = " && ".join(f"mount --bind {source} {target}" for source, target in binds.items())
+    script = f'{mounts} && exec chroot {_ROOT} /{_OWN}/kwok "$@"'
     process = subprocess.Popen(
         [
             *("unshare", "--mount", "--propagation", "private", "sh", "-c", script, "kwok"),
@@ -91,11 +95,8 @@ def _furnish() -> None:
     shutil.rmtree(_ROOT, ignore_errors=True)
     own = _ROOT / _OWN
     certificates = _ROOT / TLS.relative_to("/") / "etcd"
-    binaries = _ROOT / "usr/local/bin"
-    for folder in (own, certificates, binaries, _ROOT / "tmp"):
+    for folder in (own, certificates, _ROOT / "tmp"):
         folder.mkdir(parents=True)
-    for mounted in (own / "kwok", binaries / "etcdctl"):
-        mounted.touch()
     for name in _MOUNTED:
         _copy(TLS / "etcd" / name, certificates)
     for path in (

@@ -32,14 +32,16 @@ def run(config: Config) -> int:
     member = etcd.prepare(
         config.node_name, config.node_ip, server=config.server, token=config.token
     )
-    for pod in components.of_server(config):
-        containers.write(pod, config.node_name)
+    pods = components.of_server(config)
+    containers.write(pods[0], config.node_name)
     stopping = threading.Event()
     keeper = threading.Thread(target=_keep_containers, args=(stopping,), daemon=True)
     keeper.start()
     try:
         etcd.promote(member, server=config.server, token=config.token)
         journal.info(f"etcd member {member.name} is a voter")
+        for pod in pods[1:]:
+            containers.write(pod, config.node_name)
         api = ApiServer("127.0.0.1")
         while not api.ready():
             time.sleep(_TICK / 4)

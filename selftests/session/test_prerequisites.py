@@ -1,0 +1,76 @@
+"""Prerequisites: the table's barriers, per node and for the cluster."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fixtures import gates
+from fixtures.core.inventory_file import load
+from fixtures.core.verdicts import Verdict
+from fixtures.session.prerequisites import missing, names_needed
+from selftests.project.tree import ROOT
+
+CLUSTER = load(ROOT / "inventories" / "wetopi.yaml")
+B = ["B.1", "B.2", "B.3", "B.4", "B.5", "B.6", "B.7", "B.8"]
+
+
+def test_the_first_phase_needs_nothing() -> None:
+    assert names_needed(gates.lookup("B.5"), None, CLUSTER) == []
+
+
+def test_a_phase_needs_every_gate_of_the_one_before() -> None:
+    assert names_needed(gates.lookup("C.1"), None, CLUSTER) == B
+    assert names_needed(gates.lookup("C.3"), CLUSTER.nodes[1], CLUSTER) == B
+
+
+def test_a_cluster_gate_needs_a_per_node_gate_on_every_inventory_node() -> None:
+    needed = names_needed(gates.lookup("C.5"), None, CLUSTER)
+    assert needed[len(B) :] == [
+        "C.1",
+        "C.2",
+        "C.3[rke-cp01]",
+        "C.3[rke-cp02]",
+        "C.3[rke-cp03]",
+        "C.4",
+    ]
+
+
+def test_an_edge_between_per_node_gates_stays_on_the_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    later = replace(gates.lookup("C.3"), id="C.9", after=("C.3",))
+    monkeypatch.setitem(gates._BY_ID, "C.9", later)
+    assert names_needed(later, CLUSTER.nodes[1], CLUSTER)[len(B) :] == ["C.3[rke-cp02]"]
+
+
+@pytest.mark.parametrize("verdict", list(Verdict))
+def test_only_pass_attested_and_deferred_satisfy(verdict: Verdict) -> None:
+    said = missing(["B.1"], {"B.1": verdict})
+    satisfied = verdict in {Verdict.PASS, Verdict.ATTESTED, Verdict.DEFERRED}
+    assert said == ([] if satisfied else [f"B.1 ({verdict})"])
+
+
+def test_a_gate_nobody_asked_about_is_missing() -> None:
+    assert missing(["B.1", "B.2"], {"B.2": Verdict.PASS}) == ["B.1 (no verdict)"]
+
+
+def test_ids_are_unique_and_edges_lead_backwards() -> None:
+    ids = [gate.id for gate in gates.GATES]
+    assert len(set(ids)) == len(ids)
+    for place, gate in enumerate(gates.GATES):
+        assert all(ids.index(needed.id) < place for needed in gates.needs(gate))
+
+
+def test_the_table_is_in_the_runbooks_order() -> None:
+    positions = [gate.phase.position for gate in gates.GATES]
+    assert positions == sorted(positions)
+    order = [phase.value for phase in gates.Phase]
+    assert order == ["0", "B", "C", "F6", "E", "D", "D2", "W", "F", "G"]
+
+
+def test_every_gate_has_a_test_file_of_its_phase() -> None:
+    for gate in gates.GATES:
+        folder = ROOT / "tests" / f"phase_{gate.phase.value.lower()}"
+        source = "".join(path.read_text() for path in Path(folder).glob("test_*.py"))
+        assert f'@gate("{gate.id}")' in source

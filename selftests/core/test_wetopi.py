@@ -208,3 +208,14 @@ def test_the_limits_table_is_complete_commented_and_in_order(wetopi: Cluster) ->
 
 def test_there_is_no_default_inventory() -> None:
     assert not (PATH.parent / "default.yaml").exists()
+
+
+def test_the_schema_page_names_every_key_of_the_example() -> None:
+    page = (PATH.parents[1] / "docs" / "inventory.md").read_text(encoding="utf-8")
+    tree = yaml.safe_load(PATH.read_text(encoding="utf-8"))
+    free = {"versions", "controller", "operations", "images", "commits", "names", "limits"}
+    for key, value in tree.items():
+        assert f"`{key}`" in page
+        rows = value if isinstance(value, list) else [value]
+        for row in (row for row in rows if isinstance(row, dict) and key not in free):
+            assert {inner for inner in row if f"`{inner}`" not in page} == set()

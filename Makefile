@@ -6,7 +6,7 @@ selftests := $(python) -m pytest selftests
 workers := -n auto --maxprocesses=4 --dist=worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help rehearse check lint types test external machines bench docs lock clean moved
+.PHONY: help rehearse check lint types test external machines bench docs lock clean stale
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -47,8 +47,13 @@ clean: ## remove .venv and caches; reports/ is never touched
 .venv/.stamp: requirements-build.lock requirements.lock pyproject.toml .ci/venv
 	@.ci/step 'virtual environment from the lock files' .ci/venv '$(PYTHON)'
 
-# A virtual environment knows its own path: one that came along with a copied checkout is made again.
-ifneq ($(shell cat .venv/.stamp 2>/dev/null),$(CURDIR))
-.venv/.stamp: moved
+# A virtual environment knows its own path: one that came along with a copied checkout is made again. So is one made
+# with another Python than the one named now.
+ifneq ($(shell sed -n 1p .venv/.stamp 2>/dev/null),$(CURDIR))
+.venv/.stamp: stale
+else ifneq ($(PYTHON),)
+ifneq ($(shell sed -n 2p .venv/.stamp),$(PYTHON))
+.venv/.stamp: stale
 endif
-moved:
+endif
+stale:

@@ -29,8 +29,8 @@ def main() -> int:
     parser.add_argument("--commands", type=int, default=10, help="single commands per round")
     options = parser.parse_args()
     try:
-        with stand() as built:
-            figures = _measure(built, options.rounds, options.commands)
+        with stand(0.0) as near, stand(ROUND_TRIP) as far:
+            figures = _measure({0.0: near, ROUND_TRIP: far}, options.rounds, options.commands)
     except (StandError, BenchError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
@@ -39,27 +39,25 @@ def main() -> int:
     return 0
 
 
-def _contestants(built: Stand) -> dict[str, Callable[[], Contestant]]:
-    contestants: dict[str, Callable[[], Contestant]] = {"this suite": partial(Suite, built)}
+def _contestants() -> dict[str, Callable[[Stand], Contestant]]:
+    contestants: dict[str, Callable[[Stand], Contestant]] = {"this suite": Suite}
     if shutil.which("ssh"):
-        contestants["testinfra ssh"] = partial(Testinfra, built, "ssh")
-        contestants["testinfra paramiko"] = partial(Testinfra, built, "paramiko")
+        contestants["testinfra ssh"] = partial(Testinfra, backend="ssh")
+        contestants["testinfra paramiko"] = partial(Testinfra, backend="paramiko")
     else:
         print(_NO_CLIENT)
     return contestants
 
 
-def _measure(built: Stand, rounds: int, commands: int) -> list[Figures]:
+def _measure(stands: dict[float, Stand], rounds: int, commands: int) -> list[Figures]:
     """Rounds of all contestants in turn, so that a busy moment of the machine meets each."""
-    contestants = _contestants(built)
+    contestants = _contestants()
     figures = {name: Figures(name) for name in contestants}
     for number in range(1, rounds + 1):
-        for round_trip in (0.0, ROUND_TRIP):
-            built.relay.set_round_trip(round_trip)
+        for round_trip, built in stands.items():
             print(f"round {number} of {rounds}, +{round_trip * 1000:.0f} ms", flush=True)
             for name, create in contestants.items():
-                built.relay.take_connections()
-                _round(create(), figures[name], round_trip, commands)
+                _round(create(built), figures[name], round_trip, commands)
                 figures[name].connections.append(built.relay.take_connections())
     return list(figures.values())
 

@@ -59,16 +59,17 @@ class Stand:
 
 
 @contextmanager
-def stand() -> Iterator[Stand]:
-    """Start lab and relay; end both on leaving.
+def stand(round_trip: float) -> Iterator[Stand]:
+    """Start a lab that is so many seconds away, and a relay; end both on leaving.
 
     Raises:
         StandError: the lab did not start.
     """
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="rke2-bench-")))
+        options = [f"--reports={folder}", f"--rtt={round_trip * 1000:.0f}ms"]
         lab = subprocess.Popen(
-            [sys.executable, "-m", "lab", "serve", "--control", f"--reports={folder}"],
+            [sys.executable, "-m", "lab", "serve", "--control", *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -115,9 +115,9 @@ class Testinfra:
                 self._run(request.host, request.command)
 
     def close(self) -> None:
-        """End what the backend keeps open."""
+        """End what the backend keeps open; testinfra hands out the same host object again."""
         for host in self._hosts.values():
-            if client := vars(host.backend).get("client"):
+            if client := vars(host.backend).pop("client", None):
                 client.close()
 
     def _run(self, host: str, command: str) -> None:

@@ -1,0 +1,426 @@
+"""A healthy cluster as literal commands and answers, to be broken one answer at a time.
+
+The commands are written out here, not taken from the observers: they are what the labs answer.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fixtures.core.inventory_file import load
+from fixtures.core.requests import ApiGet, HostCommand, Output, Refusal, Response, Silence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from fixtures.core.inventory import Cluster
+    from fixtures.core.requests import Answer, Request
+
+ROOT = Path(__file__).parents[2]
+AT = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
+BASTION = "wetopi-ops01"
+CPS = ("rke-cp01", "rke-cp02", "rke-cp03")
+ADDRESSES = {"rke-cp01": "10.72.0.21", "rke-cp02": "10.72.0.22", "rke-cp03": "10.72.0.23"}
+PRIORITIES = {"rke-cp01": 150, "rke-cp02": 100, "rke-cp03": 50}
+SUFFIX = {"rke-cp01": "1a2b3c4d", "rke-cp02": "5e6f7081", "rke-cp03": "92a3b4c5"}
+IDS = {
+    "rke-cp01": 15985099378392235387,
+    "rke-cp02": 11417610130673999598,
+    "rke-cp03": 443629905751424238,
+}
+CLUSTER_ID = 8323808018354915591
+UID = "7ec6b72e-c551-4d57-bdbb-09436e74ce5a"
+CA = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
+
+KUBECTL = "sudo -n /var/lib/rancher/rke2/bin/kubectl --kubeconfig /etc/rancher/rke2/rke2.yaml"
+TLS = "/var/lib/rancher/rke2/server/tls"
+ADDRS = "ip -j -4 addr show"
+CURL = (
+    f"sudo -n curl -s --max-time 5 --cacert {TLS}/server-ca.crt"
+    f" --cert {TLS}/client-kube-apiserver.crt --key {TLS}/client-kube-apiserver.key"
+    r" -w '\n%{http_code}' https://127.0.0.1:6443/readyz"
+)
+SHOW_SERVER = (
+    "systemctl show -p Id,LoadState,ActiveState,SubState,UnitFileState rke2-server.service"
+)
+SHOW_KEEPALIVED = (
+    "systemctl show -p Id,LoadState,ActiveState,SubState,Result,NRestarts,UnitFileState,"
+    "ExecMainStartTimestamp keepalived.service"
+)
+FIND_CONFIG = "sudo -n find /etc/rancher/rke2 -maxdepth 1 -name config.yaml"
+PING = "ping -c 3 -W 2 10.72.0.20"
+GET_NODES = f"{KUBECTL} get nodes -o json"
+GET_PODS = f"{KUBECTL} get pods -A -o json"
+GET_NAMESPACE = f"{KUBECTL} get namespace kube-system -o json"
+CAT_CA = f"sudo -n cat {TLS}/server-ca.crt"
+CAT_CONF = "sudo -n cat /etc/keepalived/keepalived.conf"
+CHECK = "/etc/keepalived/check_rke2_api.sh"
+STAT_CHECK = f"sudo -n stat -L -c '%a %U %G %F' {CHECK}"
+CAT_CHECK = f"sudo -n cat {CHECK}"
+RUN_CHECK = f"sudo -n {CHECK}"
+GETENT = "getent passwd keepalived_script"
+STAT_RKE2 = "sudo -n stat -c '%a %U %G %F' /etc/rancher/rke2"
+FIND_RKE2 = "sudo -n find /etc/rancher/rke2 -maxdepth 2 -name '*.y*ml'"
+SED = (
+    r"""sudo -n sed -E '/^[[:space:]]*["'"'"']?[[:alnum:]-]*"""
+    r"""(token|secret|password|access-key|datastore-endpoint)[[:alnum:]-]*["'"'"']?[[:space:]]*:|"""
+    r"""^[[:space:]]+["'"'"']?[[:alnum:]:]{16,}["'"'"']?[[:space:]]*$/d' """
+)
+CONFIG = "/etc/rancher/rke2/config.yaml"
+
+
+def etcdctl(node: str, question: str) -> str:
+    return (
+        f"{KUBECTL} -n kube-system exec etcd-{node} -- etcdctl --endpoints=https://127.0.0.1:2379"
+        f" --cacert={TLS}/etcd/server-ca.crt --cert={TLS}/etcd/server-client.crt"
+        f" --key={TLS}/etcd/server-client.key {question} -w json"
+    )
+
+
+def member_list(node: str) -> str:
+    return etcdctl(node, "member list")
+
+
+def endpoint_health(node: str) -> str:
+    return etcdctl(node, "endpoint health --cluster")
+
+
+@dataclass(frozen=True)
+class Reply:
+    stdout: str = ""
+    stderr: str = ""
+    rc: int = 0
+    silent: str = ""
+    raw: bytes | None = None
+    cut: int = 0
+
+
+def member(node: str, **changes: Any) -> dict[str, Any]:
+    row = {
+        "ID": IDS[node],
+        "name": f"{node}-{SUFFIX[node]}",
+        "peerURLs": [f"https://{ADDRESSES[node]}:2380"],
+        "clientURLs": [f"https://{ADDRESSES[node]}:2379"],
+    }
+    row |= changes
+    return {key: value for key, value in row.items() if value is not None}
+
+
+def listing(members: Iterable[Mapping[str, Any]], cluster_id: Any = CLUSTER_ID) -> str:
+    header = {"cluster_id": cluster_id, "member_id": IDS["rke-cp01"], "raft_term": 2}
+    return json.dumps({"header": header, "members": list(members)}) + "\n"
+
+
+def health(nodes: Iterable[str], dead: Iterable[str] = ()) -> str:
+    dead = set(dead)
+    rows = [
+        {"endpoint": f"https://{ADDRESSES[node]}:2379", "health": node not in dead, "took": "2ms"}
+        | ({"error": "context deadline exceeded"} if node in dead else {})
+        for node in nodes
+    ]
+    return json.dumps(rows) + "\n"
+
+
+def unit(name: str, **changes: str) -> str:
+    values = {
+        "Id": name,
+        "LoadState": "loaded",
+        "ActiveState": "active",
+        "SubState": "running",
+        "UnitFileState": "enabled",
+    } | changes
+    return "".join(f"{key}={value}\n" for key, value in values.items())
+
+
+NO_UNIT = {
+    "LoadState": "not-found",
+    "ActiveState": "inactive",
+    "SubState": "dead",
+    "UnitFileState": "",
+}
+
+
+def addresses(*held: str, interface: str = "eth0") -> str:
+    rows = [
+        {
+            "family": "inet",
+            "local": each.split("/")[0],
+            "prefixlen": int(each.split("/")[1]),
+            "scope": "global",
+            "label": interface,
+        }
+        for each in held
+    ]
+    lo = {"family": "inet", "local": "127.0.0.1", "prefixlen": 8, "scope": "host", "label": "lo"}
+    return json.dumps(
+        [
+            {"ifindex": 1, "ifname": "lo", "addr_info": [lo]},
+            {},
+            {"ifindex": 3, "ifname": interface, "addr_info": rows},
+        ]
+    )
+
+
+def node_object(name: str, **spec: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}},
+        "spec": spec,
+        "status": {
+            "addresses": [
+                {"type": "InternalIP", "address": ADDRESSES.get(name, "10.72.0.41")},
+                {"type": "Hostname", "address": name},
+            ],
+            "conditions": [
+                {
+                    "type": "Ready",
+                    "status": "False",
+                    "reason": "KubeletNotReady",
+                    "message": "cni plugin not initialized",
+                }
+            ],
+        },
+    }
+
+
+def pod_object(name: str, node: str = "", namespace: str = "kube-system", **changes: Any) -> Any:
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": name,
+            "namespace": namespace,
+            "uid": f"uid-{namespace}-{name}",
+            "labels": changes.get("labels", {}),
+            "annotations": {"kubernetes.io/config.mirror": "x"} if changes.get("mirror") else {},
+            "ownerReferences": [{"kind": kind} for kind in changes.get("owners", ())],
+        },
+        "spec": {"nodeName": node} | changes.get("spec", {}),
+        "status": {
+            "phase": changes.get("phase", "Running"),
+            "containerStatuses": [{"name": "main", "ready": True}],
+        },
+    }
+
+
+def items(objects: Iterable[Any]) -> str:
+    return json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)})
+
+
+def mirrors(nodes: Iterable[str]) -> list[Any]:
+    return [
+        pod_object(f"{component}-{node}", node, mirror=True, owners=("Node",))
+        for node in nodes
+        for component in ("etcd", "kube-apiserver", "kube-proxy")
+    ]
+
+
+def conf(node: str) -> str:
+    peers = "\n".join(f"        {ADDRESSES[each]}" for each in CPS if each != node)
+    return f"""# managed by Ansible
+global_defs {{
+    router_id {node}
+    enable_script_security
+    script_user root
+}}
+
+vrrp_script check_rke2_api {{
+    script "/etc/keepalived/check_rke2_api.sh"
+    interval 2
+    fall 3
+    rise 2
+}}
+
+vrrp_instance VI_1 {{
+    state BACKUP
+    interface eth0
+    virtual_router_id 51
+    priority {PRIORITIES[node]}
+    advert_int 1
+    unicast_src_ip {ADDRESSES[node]}
+    unicast_peer {{
+{peers}
+    }}
+    virtual_ipaddress {{
+        10.72.0.20/23
+    }}
+    track_script {{
+        check_rke2_api
+    }}
+}}
+"""
+
+
+SCRIPT = f"""#!/bin/bash
+# probes the local API only
+set -e
+curl -sf --max-time 3 --cacert {TLS}/server-ca.crt \\
+  --cert {TLS}/client-kube-apiserver.crt \\
+  --key {TLS}/client-kube-apiserver.key \\
+  https://127.0.0.1:6443/readyz >/dev/null
+timeout 2 bash -c '</dev/tcp/127.0.0.1/9345'
+"""
+
+
+def rke2_config(node: str) -> str:
+    server = "" if node == "rke-cp01" else "server: https://10.72.0.20:9345\n"
+    return (
+        f"{server}tls-san:\n  - 10.72.0.20\n  - 10.72.0.21\n  - 10.72.0.22\n  - 10.72.0.23\n"
+        "cluster-cidr: 10.64.0.0/14\nservice-cidr: 10.68.0.0/16\ncni: none\n"
+    )
+
+
+@dataclass
+class World:
+    """Answers by host and command; several answers are given one after the other."""
+
+    cluster: Cluster
+    replies: dict[tuple[str, str], list[Reply]] = field(default_factory=dict)
+    api: Response | Refusal | Silence | None = None
+    sent: list[Request] = field(default_factory=list)
+    _batch: dict[Request, Answer] = field(default_factory=dict)
+
+    def say(self, host: str, command: str, *replies: Reply) -> None:
+        self.replies[host, command] = list(replies)
+
+    def silence(self, host: str, *commands: str, reason: str = "") -> None:
+        """No answer to these commands, or to any."""
+        why = reason or f"{host}: no answer within 15 s"
+        for key in [key for key in self.replies if key[0] == host]:
+            if not commands or key[1] in commands:
+                self.replies[key] = [Reply(silent=why)]
+
+    def readyz(self, status: int, body: bytes) -> None:
+        self.api = Response(self._api_request(), status, body, AT, 0.01)
+
+    def refuse(self, reason: str) -> None:
+        self.api = Refusal(self._api_request(), reason, AT, 0.01)
+
+    def mute(self, reason: str) -> None:
+        self.api = Silence(self._api_request(), reason, AT, 0.01)
+
+    def _api_request(self) -> ApiGet:
+        return ApiGet("10.72.0.20", "/readyz", self.cluster.limits.api_request)
+
+    def commands(self, host: str) -> list[str]:
+        """What was sent to one host, in order."""
+        return [
+            request.command
+            for request in self.sent
+            if isinstance(request, HostCommand) and request.host == host
+        ]
+
+    def forget(self) -> None:
+        self._batch.clear()
+
+    def ask(self, requests: Sequence[Request]) -> Mapping[Request, Answer]:
+        for request in requests:
+            if request not in self._batch:
+                self._batch[request] = self._answer(request)
+        return {request: self._batch[request] for request in requests}
+
+    def refresh(self, requests: Sequence[Request]) -> Mapping[Request, Answer]:
+        for request in requests:
+            self._batch.pop(request, None)
+        return self.ask(requests)
+
+    def _answer(self, request: Request) -> Answer:
+        self.sent.append(request)
+        if isinstance(request, ApiGet):
+            assert self.api is not None
+            assert request == self.api.request
+            return self.api
+        queue = self.replies[request.host, request.command]
+        reply = queue.pop(0) if len(queue) > 1 else queue[0]
+        return answer(request, reply)
+
+
+def answer(request: HostCommand, reply: Reply) -> Answer:
+    if reply.silent:
+        return Silence(request, reply.silent, AT, 15.0)
+    stdout = reply.stdout.encode() if reply.raw is None else reply.raw
+    return Output(request, reply.rc, stdout, reply.stderr.encode(), AT, 0.01, reply.cut)
+
+
+@cache
+def wetopi() -> Cluster:
+    return load(ROOT / "inventories" / "wetopi.yaml")
+
+
+def healthy(applied: Sequence[str] = CPS) -> World:
+    """Everything as the runbook wants it, with RKE2 applied to these control planes."""
+    world = World(wetopi())
+    world.readyz(200, b"ok")
+    world.say(BASTION, PING, Reply(PING_OK))
+    for node in CPS:
+        _host(world, node, applied)
+    first = "rke-cp01"
+    world.say(first, GET_NODES, Reply(items(node_object(each) for each in applied)))
+    pending = pod_object("coredns-abc", phase="Pending", owners=("ReplicaSet",))
+    installer = pod_object("helm-install-x", first, phase="Succeeded", owners=("Job",))
+    world.say(first, GET_PODS, Reply(items([*mirrors(applied), pending, installer])))
+    for node in applied:
+        _control_plane(world, node, applied)
+    return world
+
+
+PING_OK = """PING 10.72.0.20 (10.72.0.20) 56(84) bytes of data.
+64 bytes from 10.72.0.20: icmp_seq=1 ttl=64 time=0.378 ms
+
+--- 10.72.0.20 ping statistics ---
+3 packets transmitted, 3 received, 0% packet loss, time 2005ms
+rtt min/avg/max/mdev = 0.048/0.158/0.378/0.155 ms
+"""
+NO_KUBECTL = "sudo: /var/lib/rancher/rke2/bin/kubectl: command not found\n"
+
+
+def _host(world: World, node: str, applied: Sequence[str]) -> None:
+    """What any control plane answers, also one that RKE2 is not applied to yet."""
+    held = [f"{ADDRESSES[node]}/23"] + (["10.72.0.20/23"] if node == applied[0] else [])
+    world.say(node, ADDRS, Reply(addresses(*held)))
+    world.say(node, CURL, Reply("\n000", rc=77))
+    world.say(node, SHOW_SERVER, Reply(unit("rke2-server.service", **NO_UNIT)))
+    world.say(node, SHOW_KEEPALIVED, Reply(unit("keepalived.service", **NO_UNIT)))
+    absent = "find: '/etc/rancher/rke2': No such file or directory\n"
+    world.say(node, FIND_CONFIG, Reply(stderr=absent, rc=1))
+    for question in (member_list(node), endpoint_health(node), GET_NAMESPACE):
+        world.say(node, question, Reply(stderr=NO_KUBECTL, rc=1))
+    world.say(node, CAT_CA, Reply(stderr=f"cat: {TLS}/server-ca.crt: {ABSENT}", rc=1))
+
+
+ABSENT = "No such file or directory\n"
+
+
+def _control_plane(world: World, node: str, applied: Sequence[str]) -> None:
+    for command, text in {
+        CURL: "ok\n200",
+        SHOW_SERVER: unit("rke2-server.service"),
+        SHOW_KEEPALIVED: unit(
+            "keepalived.service",
+            Result="success",
+            NRestarts="0",
+            ExecMainStartTimestamp="Mon 2026-11-30 12:24:11 UTC",
+        ),
+        FIND_CONFIG: f"{CONFIG}\n",
+        member_list(node): listing(member(each) for each in applied),
+        endpoint_health(node): health(applied),
+        GET_NAMESPACE: json.dumps(
+            {"kind": "Namespace", "metadata": {"name": "kube-system", "uid": UID}}
+        ),
+        CAT_CA: CA,
+        CAT_CONF: conf(node),
+        STAT_CHECK: "755 root root regular file\n",
+        CAT_CHECK: SCRIPT,
+        RUN_CHECK: "",
+        STAT_RKE2: "750 root root directory\n",
+        FIND_RKE2: f"/etc/rancher/rke2/rke2.yaml\n{CONFIG}\n",
+        SED + CONFIG: rke2_config(node),
+    }.items():
+        world.say(node, command, Reply(text))
+    world.say(node, GETENT, Reply(rc=2))

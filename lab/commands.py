@@ -1,0 +1,126 @@
+"""Runs one command line as sshd on a host would, and logs what the lab did not know."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from lab import layout
+from lab.shell import Shell, Streams
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from lab.host import Host
+    from lab.replies import Cut, Reply
+    from lab.world import World
+
+_CHUNK = 1 << 16
+_LOCALE = b"bash: warning: setlocale: LC_ALL: cannot change locale (es_ES.UTF-8)\n"
+
+
+class LinkCut(Exception):  # noqa: N818
+    """The connection breaks in the middle of the answer."""
+
+    def __init__(self, where: Cut) -> None:
+        super().__init__(where.name)
+        self.where = where
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of output; `error` says that it is of stderr."""
+
+    data: bytes
+    error: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How the command ended: a status, or a signal's name."""
+
+    rc: int
+    signal: str | None = None
+
+
+class CommandLog:
+    """`commands.jsonl`: one line a command, `known: false` where the lab did not know.
+
+    Args:
+        path: the file; it is created for this user alone.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._handle)
+
+    def write(self, host: str, command: str, rc: int | None, mysteries: list[str]) -> None:
+        """Append one line. `rc` is None when the command never ended."""
+        line: dict[str, object] = {
+            "at": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}",
+            "host": host,
+            "command": command,
+            "rc": rc,
+            "known": not mysteries,
+        }
+        if mysteries:
+            line["unknown"] = mysteries
+        os.write(self._handle, (json.dumps(line) + "\n").encode())
+
+
+async def run(world: World, host: Host, line: str, log: CommandLog) -> AsyncIterator[Chunk | Ended]:
+    """The command's output and, last, how it ended.
+
+    Raises:
+        LinkCut: a fault cuts the link in mid-command.
+    """
+    rc: int | None = None
+    mysteries: list[str] = []
+    try:
+        reply = next((r for r in world.replies if r.answers_host(host.name, line)), None)
+        if reply is not None:
+            async for piece in _replied(reply):
+                yield piece
+            rc = reply.rc
+            yield Ended(reply.rc, reply.signal)
+            return
+        shell = Shell.login(world, host, layout.USER)
+        mysteries = shell.journal.mysteries
+        streams = Streams()
+        if host.name in world.noisy_hosts:
+            streams.err += _LOCALE
+        rc = await shell.run_line(line, streams)
+        for data, error in ((streams.out, False), (streams.err, True)):
+            if data:
+                yield Chunk(bytes(data), error)
+        yield Ended(rc)
+    finally:
+        log.write(host.name, line, rc, mysteries)
+
+
+async def _replied(reply: Reply) -> AsyncIterator[Chunk]:
+    await taken(reply)
+    for _ in range(reply.repeat):
+        for data, error in ((reply.stdout, False), (reply.stderr, True)):
+            for start in range(0, len(data), _CHUNK):
+                yield Chunk(data[start : start + _CHUNK], error)
+    if reply.cut is not None:
+        raise LinkCut(reply.cut)
+
+
+async def taken(reply: Reply) -> None:
+    """Count the reply as used and wait as long as it wants."""
+    reply.used += 1
+    if math.isinf(reply.after):
+        await asyncio.get_running_loop().create_future()
+    elif reply.after:
+        await asyncio.sleep(reply.after)

@@ -1,0 +1,19 @@
+"""Named faults of the lab: what can be wrong with a cluster, changed in the model."""
+
+from __future__ import annotations
+
+from lab.faults import access, answers, control_plane, etcd, keepalived, nodes, vip
+from lab.faults.registry import FAULTS, Fault, FaultError
+
+__all__ = [
+    "FAULTS",
+    "Fault",
+    "FaultError",
+    "access",
+    "answers",
+    "control_plane",
+    "etcd",
+    "keepalived",
+    "nodes",
+    "vip",
+]

@@ -1,0 +1,141 @@
+"""Writes what a runner needs to meet the lab: inventory, known_hosts and the operator's key."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from lab import layout
+from lab.keys import host_key, user_key
+from lab.layout import Machine, Part
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lab.world import World
+
+# Everything answers at once unless a fault says otherwise, so limits only bound the faults.
+_LIMITS = {
+    "connect": 5.0,
+    "command": 5.0,
+    "etcd": 5.0,
+    "kubectl": 5.0,
+    "api_request": 4.0,
+    "ping": 5.0,
+    "vip_settle": 1.0,
+    "vip_poll": 0.1,
+    "reconnect_backoff": 0.2,
+}
+_SCENARIO_LIMITS = _LIMITS | {
+    "connect": 2.0,
+    "command": 2.0,
+    "etcd": 2.0,
+    "kubectl": 2.0,
+    "api_request": 2.0,
+    "ping": 2.0,
+    "vip_settle": 0.6,
+}
+
+
+def write(world: World, folder: Path, port: int, *, scenario: bool, rtt: float) -> Path:
+    """Write the files into `folder`; the inventory's path."""
+    import yaml
+
+    key = user_key(world.seed)
+    _private(folder / "id_ed25519", key.private)
+    _private(folder / "id_ed25519.pub", f"{key.public} operator@lab\n".encode())
+    _private(folder / "known_hosts", _known_hosts(world, port).encode())
+    path = folder / "inventory.yaml"
+    document = _document(world, port, scenario=scenario, rtt=rtt)
+    text = yaml.safe_dump(document, sort_keys=False, default_flow_style=None, width=100)
+    _private(path, text.encode())
+    return path
+
+
+def _document(world: World, port: int, *, scenario: bool, rtt: float) -> dict[str, Any]:
+    bastion, gateway = world.layout.bastion, world.layout.gateway
+    limits = dict(_SCENARIO_LIMITS if scenario else _LIMITS)
+    # A round trip more or less must not turn into a missed limit.
+    limits = {
+        name: value if name.startswith(("vip_poll", "reconnect")) else value + 20 * rtt
+        for name, value in limits.items()
+    }
+    return {
+        "name": "lab",
+        "rehearsal": True,
+        "stop_method": "killall",
+        "versions": {
+            "rke2": layout.RKE2,
+            "etcd": layout.ETCD,
+            "cilium": layout.CILIUM,
+            "ansible-core": "2.21.3",
+        },
+        "bastion": {
+            "name": bastion.name,
+            "address": "127.0.0.1",
+            "port": port,
+            "user": layout.USER,
+            "lan_address": bastion.address,
+            "key": "id_ed25519",
+            "known_hosts": "known_hosts",
+            "proxmox_node": bastion.proxmox_node,
+            "vm_id": bastion.vm_id,
+        },
+        "nodes": [_node(machine) for machine in world.layout.nodes],
+        "gateway": {
+            "name": gateway.name,
+            "address": gateway.address,
+            "proxmox_node": gateway.proxmox_node,
+            "vm_id": gateway.vm_id,
+        },
+        "network": {
+            "vip": f"{layout.VIP}/{layout.VIP_PREFIX}",
+            "node_lan": layout.NODE_LAN,
+            "pods": layout.PODS,
+            "services": layout.SERVICES,
+            "ceph": "192.168.96.0/20",
+            "tls_san": list(layout.TLS_SAN),
+            "api_port": 6443,
+            "supervisor_port": 9345,
+        },
+        "keepalived": {
+            "vrid": 51,
+            "interface": "eth0",
+            "advert_int": 1,
+            "script": "/etc/keepalived/check_rke2_api.sh",
+            "script_interval": 2,
+            "fall": 3,
+            "rise": 2,
+        },
+        "worker_label": "wetopi.io/role=platform",
+        "control_plane_taint": "node-role.kubernetes.io/control-plane=true:NoSchedule",
+        "limits": limits,
+    }
+
+
+def _node(machine: Machine) -> dict[str, Any]:
+    role = "control-plane" if machine.part is Part.CONTROL_PLANE else "worker"
+    node: dict[str, Any] = {"name": machine.name, "address": machine.address, "role": role}
+    if machine.priority is not None:
+        node["vip_priority"] = machine.priority
+    return node | {"proxmox_node": machine.proxmox_node, "vm_id": machine.vm_id}
+
+
+def _known_hosts(world: World, port: int) -> str:
+    lines: list[str] = []
+    for host in world.hosts.values():
+        if not host.key_known:
+            continue
+        at = (
+            f"[127.0.0.1]:{port},{host.machine.address}"
+            if host is world.bastion
+            else host.machine.address
+        )
+        lines.append(f"{at} {host_key(world.seed, host.name).public}\n")
+    return "".join(lines)
+
+
+def _private(path: Path, content: bytes) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)

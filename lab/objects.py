@@ -1,0 +1,160 @@
+"""The Kubernetes objects of the lab and the resource types its API serves."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    Object: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A resource type as discovery lists it."""
+
+    kind: str
+    plural: str
+    singular: str
+    group_version: str = "v1"
+    short: tuple[str, ...] = ()
+    namespaced: bool = True
+
+    @property
+    def group(self) -> str:
+        """The API group; empty for core."""
+        return self.group_version.rpartition("/")[0]
+
+    @property
+    def qualified(self) -> str:
+        """The plural with its group, as error texts print it."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+
+RESOURCES = (
+    Resource("Node", "nodes", "node", short=("no",), namespaced=False),
+    Resource("Pod", "pods", "pod", short=("po",)),
+    Resource("Namespace", "namespaces", "namespace", short=("ns",), namespaced=False),
+    Resource("Service", "services", "service", short=("svc",)),
+    Resource("ConfigMap", "configmaps", "configmap", short=("cm",)),
+    Resource("Secret", "secrets", "secret"),
+    Resource("Event", "events", "event", short=("ev",)),
+    Resource(
+        "PersistentVolume", "persistentvolumes", "persistentvolume", short=("pv",), namespaced=False
+    ),
+    Resource(
+        "PersistentVolumeClaim", "persistentvolumeclaims", "persistentvolumeclaim", short=("pvc",)
+    ),
+    Resource("Deployment", "deployments", "deployment", "apps/v1", short=("deploy",)),
+    Resource("DaemonSet", "daemonsets", "daemonset", "apps/v1", short=("ds",)),
+    Resource("StatefulSet", "statefulsets", "statefulset", "apps/v1", short=("sts",)),
+    Resource("Job", "jobs", "job", "batch/v1"),
+    Resource(
+        "StorageClass",
+        "storageclasses",
+        "storageclass",
+        "storage.k8s.io/v1",
+        short=("sc",),
+        namespaced=False,
+    ),
+    Resource("Lease", "leases", "lease", "coordination.k8s.io/v1"),
+)
+
+
+def resource_named(name: str) -> Resource | None:
+    """The type of that plural, singular, short name or kind, with or without its group."""
+    wanted = name.lower()
+    for resource in RESOURCES:
+        names = {resource.plural, resource.singular, resource.kind.lower(), *resource.short}
+        if wanted in names or wanted in {f"{known}.{resource.group}" for known in names}:
+            return resource
+    return None
+
+
+class Store:
+    """Objects by kind, namespace and name. `version` grows with every change."""
+
+    def __init__(self) -> None:
+        self._objects: dict[tuple[str, str, str], Object] = {}
+        self.version = 1000
+
+    def put(self, item: Object) -> None:
+        """Create or replace an object."""
+        self.version += 1
+        item["metadata"]["resourceVersion"] = str(self.version)
+        self._objects[_key(item)] = item
+
+    def get(self, kind: str, namespace: str, name: str) -> Object | None:
+        """A copy of one object."""
+        found = self._objects.get((kind, namespace, name))
+        return deepcopy(found) if found is not None else None
+
+    def delete(self, kind: str, namespace: str, name: str) -> bool:
+        """Remove one object; whether it was there."""
+        self.version += 1
+        return self._objects.pop((kind, namespace, name), None) is not None
+
+    def merge(self, kind: str, namespace: str, name: str, patch: Object) -> None:
+        """Apply a merge patch (RFC 7386); lists of `type`d conditions merge by type.
+
+        Raises:
+            KeyError: no such object.
+        """
+        key = (kind, namespace, name)
+        self.put(merged(self._objects[key], patch))
+
+    def select(
+        self,
+        kind: str,
+        namespace: str | None = None,
+        labels: dict[str, str] | None = None,
+        on: str | None = None,
+    ) -> list[Object]:
+        """The objects of a kind, in the API's order: by namespace, then name."""
+        return [
+            deepcopy(item)
+            for key, item in sorted(self._objects.items())
+            if key[0] == kind
+            and (namespace is None or key[1] == namespace)
+            and (on is None or item.get("spec", {}).get("nodeName") == on)
+            and has_labels(item, labels or {})
+        ]
+
+
+def has_labels(item: Object, labels: dict[str, str]) -> bool:
+    """Whether the object carries all these labels."""
+    own = item["metadata"].get("labels", {})
+    return all(own.get(key) == value for key, value in labels.items())
+
+
+def merged(target: Object, patch: Object) -> Object:
+    """A merge patch applied to a copy of `target`."""
+    result = deepcopy(target)
+    for key, value in patch.items():
+        if value is None:
+            result.pop(key, None)
+        elif isinstance(value, dict):
+            below = result.get(key)
+            result[key] = merged(below if isinstance(below, dict) else {}, value)
+        elif key == "conditions" and isinstance(value, list):
+            result[key] = _conditions(result.get(key, []), value)
+        else:
+            result[key] = value
+    return result
+
+
+def _conditions(old: Iterable[Object], new: Iterable[Object]) -> list[Object]:
+    # A merge patch replaces lists; for conditions a scenario means one of them, as a status
+    # update with strategic merge does.
+    result = {condition["type"]: condition for condition in old}
+    for condition in new:
+        result[condition["type"]] = {**result.get(condition["type"], {}), **condition}
+    return list(result.values())
+
+
+def _key(item: Object) -> tuple[str, str, str]:
+    metadata = item["metadata"]
+    return item["kind"], metadata.get("namespace", ""), metadata["name"]

@@ -1,0 +1,85 @@
+"""The programs of the lab's hosts, one command family a file."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lab.shell import Shell, Streams
+
+# Family file and the programs in it; kept as text so that a lab imports what is used.
+_FAMILIES = {
+    "clocks": ("date", "sleep", "timeout"),
+    "curl": ("curl",),
+    "etcdctl": ("etcdctl",),
+    "files": (
+        "cat",
+        "find",
+        "head",
+        "ls",
+        "mkdir",
+        "readlink",
+        "rm",
+        "sha256sum",
+        "stat",
+        "tail",
+        "touch",
+        "wc",
+    ),
+    "identity": (
+        "echo",
+        "env",
+        "false",
+        "getent",
+        "hostname",
+        "id",
+        "printf",
+        "true",
+        "uname",
+        "whoami",
+        "which",
+    ),
+    "ip": ("ip",),
+    "journalctl": ("journalctl",),
+    "kubectl": ("kubectl",),
+    "network": ("nc.openbsd", "ping"),
+    "rke2": ("rke2", "rke2-killall.sh"),
+    "sudo": ("sudo",),
+    "shells": ("bash", "dash", "xargs"),
+    "systemctl": ("systemctl",),
+    "text": ("cut", "grep", "sed", "sort", "tr", "uniq"),
+    "tests": ("[", "test"),
+}
+_FAMILY_OF = {program: family for family, names in _FAMILIES.items() for program in names}
+
+# Where a fresh Ubuntu has them. `keepalived`, `kubectl` and `rke2` come with the runbook's roles.
+_ADDED_LATER = frozenset({"etcdctl", "kubectl", "rke2", "rke2-killall.sh"})
+PROGRAMS = {program: f"/usr/bin/{program}" for program in _FAMILY_OF if program not in _ADDED_LATER}
+
+
+async def run_program(program: str, shell: Shell, argv: Sequence[str], streams: Streams) -> int:
+    """Run one program; its exit status."""
+    from lab.tools.call import Call, UsageError
+
+    family = _FAMILY_OF.get(program)
+    call = Call(shell, tuple(argv), streams)
+    if family is None:
+        call.mystery(f"program {program}")
+        call.complain(f"{argv[0]}: not part of the lab")
+        return 1
+    function = getattr(import_module(f"lab.tools.{family}"), _function_name(program))
+    try:
+        rc = await function(call)
+    except UsageError as error:
+        call.mystery(f"{program}: {error.text.splitlines()[0]}")
+        call.complain(error.text)
+        return error.rc
+    return int(rc)
+
+
+def _function_name(program: str) -> str:
+    special = {"[": "bracket", "true": "true_", "false": "false_", "nc.openbsd": "nc"}
+    return special.get(program, program.removesuffix(".sh").replace("-", "_"))

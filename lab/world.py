@@ -1,0 +1,195 @@
+"""The state of the whole lab cluster, and what follows from it.
+
+Commands and API calls read this state and change it: a stopped keepalived moves the VIP, a dead
+etcd member makes its own API not ready. Answers are never canned (contract: design, section 4).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from enum import Enum, auto
+from typing import TYPE_CHECKING
+
+from lab import layout
+from lab.host import Host, Link, Ssh
+from lab.phase import Phase
+
+if TYPE_CHECKING:
+    from lab.etcd import EtcdCluster
+    from lab.layout import Layout
+    from lab.objects import Store
+    from lab.pki import Pki
+    from lab.replies import Reply
+    from lab.seed import Seed
+
+KEEPALIVED = "keepalived.service"
+SERVER = "rke2-server.service"
+AGENT = "rke2-agent.service"
+
+SSH_PORT = 22
+API_PORT = 6443
+SUPERVISOR_PORT = 9345
+
+# Which process listens on which port of a node.
+LISTENERS = {
+    API_PORT: "kube-apiserver",
+    SUPERVISOR_PORT: "supervisor",
+    2379: "etcd",
+    2380: "etcd",
+    10250: "kubelet",
+}
+
+
+class Door(Enum):
+    """What a TCP connection attempt meets."""
+
+    OPEN = auto()
+    REFUSED = auto()
+    NO_ROUTE = auto()
+    DROPPED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """Where a connection attempt ended; `host` is set when a machine answered, also with RST."""
+
+    door: Door
+    host: Host | None = None
+    port: int = 0
+
+
+@dataclass(slots=True)
+class World:
+    """Everything the lab knows.
+
+    Attributes:
+        etcd: one cluster in health; a split makes more. Every control plane belongs to one.
+        vip_override: holders that a fault decrees whatever the election says.
+        replies: wire-level answers that come before the model's.
+        bastion_allowance: new connections the bastion still takes; None is no limit.
+        admin_expired: the admin certificate in every rke2.yaml is out of date.
+        ping_lost: how many pings to the VIP are lost, whoever sends them.
+        noisy_hosts: hosts whose shells complain about their locale.
+    """
+
+    seed: Seed
+    layout: Layout
+    phase: Phase
+    hosts: dict[str, Host]
+    etcd: list[EtcdCluster]
+    objects: Store
+    pki: Pki
+    vip_override: tuple[str, ...] | None = None
+    replies: list[Reply] = field(default_factory=list)
+    bastion_allowance: int | None = None
+    bastion_resets: bool = False
+    admin_expired: bool = False
+    ping_lost: int = 0
+    noisy_hosts: set[str] = field(default_factory=set)
+
+    @property
+    def bastion(self) -> Host:
+        """The host with the public address."""
+        return self.hosts[self.layout.bastion.name]
+
+    @property
+    def control_planes(self) -> list[Host]:
+        """The control planes, applied or not."""
+        return [self.hosts[machine.name] for machine in self.layout.control_planes]
+
+    @property
+    def first_control_plane(self) -> Host:
+        """The one that bootstraps."""
+        return self.control_planes[0]
+
+    def now(self, host: Host | None = None) -> datetime:
+        """The time on that host's clock."""
+        offset = host.clock_offset if host else 0.0
+        return datetime.now(UTC) + timedelta(seconds=offset)
+
+    def cluster_of(self, host: Host) -> EtcdCluster | None:
+        """The etcd cluster whose member runs, or ran, on that host."""
+        for cluster in self.etcd:
+            if any(member.node == host.name for member in cluster.members):
+                return self._with_life(cluster)
+        return None
+
+    def _with_life(self, cluster: EtcdCluster) -> EtcdCluster:
+        cluster.alive = frozenset(
+            host.name
+            for host in self.control_planes
+            if "etcd" in host.processes and host.link is Link.UP
+        )
+        return cluster
+
+    def api_ready(self, host: Host) -> bool:
+        """Whether the host's own API says `ok`: it needs its own etcd member and quorum."""
+        if "kube-apiserver" not in host.processes or host.api_hangs:
+            return False
+        return self.etcd_serves(host)
+
+    def etcd_serves(self, host: Host) -> bool:
+        """Whether the member on that host can commit."""
+        if "etcd" not in host.processes:
+            return False
+        cluster = self.cluster_of(host)
+        return cluster is not None and cluster.quorum
+
+    def check_passes(self, host: Host) -> bool:
+        """Whether keepalived's check script succeeds there (runbook, phase B)."""
+        return self.api_ready(host) and "supervisor" in host.processes
+
+    def holders(self) -> list[Host]:
+        """The control planes with the VIP on an interface, by keepalived's own rules."""
+        if self.vip_override is not None:
+            return [self.hosts[name] for name in self.vip_override]
+        stuck = [host for host in self.control_planes if host.stuck_vip]
+        best = max(
+            (host for host in self.control_planes if self.vrrp_priority(host) > 0),
+            key=self.vrrp_priority,
+            default=None,
+        )
+        return [host for host in self.control_planes if host in stuck or host is best]
+
+    def vrrp_priority(self, host: Host) -> int:
+        """The priority the host advertises; 0 when it does not take part."""
+        if host.vrrp is None or not host.active(KEEPALIVED) or host.link is not Link.UP:
+            return 0
+        if self.check_passes(host):
+            return host.vrrp.priority
+        # Without a weight a failing script puts the instance into FAULT; with one it only
+        # lowers the priority, which may leave the VIP where the API is dead.
+        return host.vrrp.priority + host.vrrp.weight if host.vrrp.weight else 0
+
+    def holds_vip(self, host: Host) -> bool:
+        """Whether the VIP is on one of the host's interfaces."""
+        return any(holder is host for holder in self.holders())
+
+    def owner_of(self, address: str, source: Host) -> Host | None:
+        """The machine that answers ARP for an address, as `source` would see it."""
+        if address == layout.VIP:
+            holders = [host for host in self.holders() if host.link is Link.UP]
+            if source in holders:
+                return source
+            return holders[0] if holders else None
+        for host in self.hosts.values():
+            if address in (host.machine.address, *(extra.address for extra in host.addresses)):
+                return host
+        return None
+
+    def connect(self, source: Host, address: str, port: int) -> Reached:
+        """What a TCP connection from `source` meets."""
+        local = address.startswith("127.")
+        host = source if local else self.owner_of(address, source)
+        if host is None or (host.link is Link.DOWN and host is not source):
+            return Reached(Door.NO_ROUTE)
+        if host.link is Link.DROPPED and host is not source:
+            return Reached(Door.DROPPED, host, port)
+        return Reached(Door.OPEN if self.listens(host, port) else Door.REFUSED, host, port)
+
+    def listens(self, host: Host, port: int) -> bool:
+        """Whether something accepts on that port of the host."""
+        if port == SSH_PORT:
+            return host.ssh is not Ssh.REFUSED
+        return LISTENERS.get(port, "") in host.processes

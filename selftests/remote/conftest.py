@@ -129,6 +129,10 @@ class Site:
         request = HostCommand(host, command, asker.cluster.limits.command)
         return asker.ask([request])[request]
 
+    def base_nodes(self, count: int) -> None:
+        """Leave only the first nodes in the inventory."""
+        self.base = replace(self.base, nodes=self.base.nodes[:count])
+
     def close(self) -> None:
         for link in self.links:
             link.close()

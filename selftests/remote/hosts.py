@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import asyncssh
 
 from selftests.remote.loop import BACKGROUND
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 FOREVER = 3600
 USER = "ubuntu"
@@ -42,6 +45,7 @@ class SshHost:
     runs_commands: bool = True
     answers_auth: bool = True
     after_refusal: str = "nothing"
+    behaviours: dict[str, Callable[[], object]] = field(default_factory=dict)
     answers: dict[str, tuple[int, bytes, bytes]] = field(default_factory=dict)
     connections: list[asyncssh.SSHServerConnection] = field(default_factory=list)
     offers: list[str] = field(default_factory=list)
@@ -115,7 +119,7 @@ class _Server(asyncssh.SSHServer):
         accepted = username == USER and key in self._host.accepted
         if not accepted and self._host.after_refusal == "disconnect":
             self._connection.disconnect(
-                asyncssh.DISC_NO_MORE_AUTH_METHODS_AVAILABLE, "Too many authentication failures"
+                asyncssh.DISC_NO_MORE_AUTH_METHODS_AVAILABLE, "Too many\x1b[31m\r\n failures"
             )
         if not accepted and self._host.after_refusal == "hang up":
             self._connection.abort()
@@ -156,7 +160,10 @@ class _Server(asyncssh.SSHServer):
     async def _behave(self, process: asyncssh.SSHServerProcess[bytes], command: str) -> None:
         """`out N`, `err N`, `both N M`, `exit N`, `kill NAME`, `hang`, `spin`, `hold`, `cut`…"""
         word, _, rest = command.partition(" ")
-        if command in self._host.answers:
+        if command in self._host.behaviours:
+            self._host.behaviours[command]()
+            await asyncio.sleep(FOREVER)
+        elif command in self._host.answers:
             rc, stdout, stderr = self._host.answers[command]
             process.stdout.write(stdout)
             process.stderr.write(stderr)
@@ -185,6 +192,9 @@ class _Server(asyncssh.SSHServer):
             while True:
                 await process.stdin.read(1)
                 await asyncio.sleep(0.01)
+        elif word == "sleep":
+            await asyncio.sleep(float(rest))
+            process.exit(0)
         elif word == "spin":
             while True:
                 process.stdout.write(b"x" * 32768)

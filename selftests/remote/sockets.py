@@ -122,12 +122,13 @@ class Relay:
     def cut(self) -> None:
         """Close every connection that passes through."""
 
-        def close() -> None:
-            for writer in self._writers:
-                writer.transport.abort()
-            self._writers.clear()
+        BACKGROUND.call(self.cut_soon)
 
-        BACKGROUND.call(close)
+    def cut_soon(self) -> None:
+        """The same, called in the loop's thread."""
+        for writer in self._writers:
+            writer.transport.abort()
+        self._writers.clear()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.accepted += 1

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from selftests.remote.conftest import Site
 
+pytestmark = pytest.mark.filterwarnings("ignore:Warning. bcrypt.kdf:UserWarning")
 SECRET = "correct horse"
 
 
@@ -125,6 +126,8 @@ def test_a_refused_key_is_offered_once_per_run(site: Site, after: str) -> None:
     assert "refuses to log ubuntu in" in text
     assert site.user_key.get_fingerprint() in text
     assert str(site.key_file) in text
+    assert ("(Too many\\x1b[31m failures)" in text) is (after == "disconnect")
+    assert text.isprintable()
     asker.ask([HostCommand(host, "exit 7", 1) for host in (BASTION, "rke-cp01", "rke-cp02")])
     asker.forget()
     assert "refuses to log ubuntu in" in reason(site, asker)

@@ -41,8 +41,11 @@ def pytest_configure(config: pytest.Config) -> None:
     option.inventory = str(child.inventory)
 
 
-@pytest.hookimpl(optionalhook=True)
-def rke2_phase_starting(config: pytest.Config, phase: str) -> None:
+
+# pytest looks for implementations only under names that begin with `pytest_`; `specname` says
+# which hook is meant.
+@pytest.hookimpl(specname="rke2_phase_starting", optionalhook=True)
+def pytest_rke2_phase_starting(config: pytest.Config, phase: str) -> None:
     """Apply the phase in the lab, as the operator would have done by now."""
     child = config.stash.get(_CHILD, None)
     if child is not None:

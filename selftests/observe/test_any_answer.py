@@ -1,0 +1,181 @@
+"""Whatever a host answers, a parser gives a value or `Misread`, and a gate gives a verdict."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fixtures.gates import GATES, Each, Phase
+from fixtures.observe.answers import Misread
+from fixtures.observe.api import parse_readyz
+from fixtures.observe.etcd import parse_health, parse_listing
+from fixtures.observe.files import parse_stat
+from fixtures.observe.identity import parse_uid
+from fixtures.observe.keepalived_conf import includes, statements
+from fixtures.observe.keepalived_config import config_of
+from fixtures.observe.network import parse_ping
+from fixtures.observe.nodes import parse_nodes
+from fixtures.observe.pods import parse_pods
+from fixtures.observe.rke2_config import merged, parse_config
+from fixtures.observe.units import parse_unit
+from fixtures.observe.vip import parse_addresses
+from selftests.gates.deciding import decide
+from selftests.gates.world import (
+    CPS,
+    PING_OK,
+    UID,
+    Reply,
+    addresses,
+    conf,
+    health,
+    healthy,
+    items,
+    listing,
+    member,
+    mirrors,
+    node_object,
+    pod_object,
+    rke2_config,
+    unit,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def conf_parser(text: str) -> object:
+    matches = {("conf", pattern): ("conf",) for pattern in includes(text)}
+    return config_of(statements("conf", {"conf": text}, matches, "rke-cp01"))
+
+
+SAMPLES: dict[str, tuple[Callable[[str], object], str]] = {
+    "addresses": (parse_addresses, addresses("10.72.0.21/23", "10.72.0.20/23")),
+    "listing": (parse_listing, listing(member(node) for node in CPS)),
+    "health": (parse_health, health(CPS, dead=CPS[:1])),
+    "nodes": (
+        parse_nodes,
+        items([node_object("a", taints=[{"key": "k", "effect": "NoSchedule"}], podCIDRs=["x"])]),
+    ),
+    "pods": (
+        parse_pods,
+        items([*mirrors(CPS), pod_object("p", "n", spec={"nodeSelector": {"a": "b"}})]),
+    ),
+    "unit": (lambda text: parse_unit(text, "k.service"), unit("k.service", NRestarts="3")),
+    "readyz": (parse_readyz, "ok\n200"),
+    "ping": (parse_ping, PING_OK),
+    "stat": (parse_stat, "755 root root regular file\n"),
+    "uid": (
+        parse_uid,
+        json.dumps({"kind": "Namespace", "metadata": {"name": "kube-system", "uid": UID}}),
+    ),
+    "keepalived.conf": (conf_parser, conf("rke-cp01")),
+    "config.yaml": (lambda text: merged([parse_config(text)]), rke2_config("rke-cp02")),
+}
+JSON_SAMPLES = [name for name, (_, text) in SAMPLES.items() if text.lstrip().startswith(("{", "["))]
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+PIECES = st.sampled_from(
+    [
+        *"{}\n\"'\\#! :[]=\x00\u2028\r",
+        *("@x ", "$A", "include a", "- ", "10.0.0.1/8", "priority 1", "global_defs"),
+        *("vrrp_instance V", "vrrp_script S", "virtual_ipaddress", "track_script"),
+    ]
+)
+quick = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def test_every_sample_is_understood() -> None:
+    for parse, text in SAMPLES.values():
+        parse(text)
+
+
+def survives(name: str, text: str) -> None:
+    parse, _ = SAMPLES[name]
+    with suppress(Misread):
+        parse(text)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@quick
+@given(text=st.text(max_size=200) | st.lists(PIECES, max_size=40).map("".join))
+def test_any_text(name: str, text: str) -> None:
+    survives(name, text)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@quick
+@given(data=st.data())
+def test_a_damaged_answer(name: str, data: st.DataObject) -> None:
+    """A real answer with a piece cut out and something else put there."""
+    _, text = SAMPLES[name]
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, min(len(text), start + 20)))
+    survives(name, text[:start] + data.draw(PIECES | st.text(max_size=4)) + text[end:])
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    inner = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
+    return [path, *(deeper for key, each in inner for deeper in places(each, (*path, key)))]
+
+
+def replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+    if not path:
+        return new
+    copy = value.copy()
+    copy[path[0]] = replaced(value[path[0]], path[1:], new)
+    return copy
+
+
+@pytest.mark.parametrize("name", JSON_SAMPLES)
+@quick
+@given(data=st.data())
+def test_json_with_one_value_of_another_type(name: str, data: st.DataObject) -> None:
+    document = json.loads(SAMPLES[name][1])
+    path = data.draw(st.sampled_from(places(document)))
+    survives(name, json.dumps(replaced(document, path, data.draw(VALUES))))
+
+
+GATE_IDS = [gate for gate in GATES if gate.phase in {Phase.B, Phase.C} and not gate.drill]
+REPLIES = st.builds(
+    Reply,
+    raw=st.binary(max_size=60)
+    | st.text(max_size=40).map(str.encode)
+    | VALUES.map(json.dumps).map(str.encode),
+    stderr=st.sampled_from(
+        ["", "sudo: x\n", "Error\n", "x: No such file or directory\n", "\x1b[31m"]
+    ),
+    rc=st.sampled_from([0, 0, 1, 2, 7, 28, 126, 127, 128, 137, 255, -1]),
+    cut=st.sampled_from([0, 0, 0, 5]),
+)
+
+
+@pytest.mark.parametrize("gate", GATE_IDS, ids=lambda gate: gate.id)
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_a_gate_says_something_of_any_answer(gate: Any, data: st.DataObject) -> None:
+    """One answer of a healthy cluster is replaced by anything: never an error, no raw control."""
+    node = "rke-cp02" if gate.each is Each.CONTROL_PLANE else ""
+    world = healthy()
+    decide(world, gate.id, node)
+    sent = sorted(key for key in world.replies if key[1] in world.commands(key[0]))
+    if sent:
+        world.say(*data.draw(st.sampled_from(sent)), data.draw(REPLIES))
+    decided = decide(world, gate.id, node)
+    assert decided.verdict in {"PASS", "FAIL", "UNKNOWN"}
+    assert all(char.isprintable() for char in decided.text)

@@ -130,7 +130,7 @@ def test_at_most_eight_commands_at_once_over_all_hosts(site: Site) -> None:
         for host in (BASTION, "rke-cp01", "rke-cp02")
     ]
     answers = asker.ask(requests)
-    assert {type(answer) for answer in answers.values()} == {Output}
+    assert [a.reason for a in answers.values() if isinstance(a, Silence)] == []
     assert site.bastion.gauge.most <= 8
     assert asker.bastion.connections == 1
     assert asker.bastion.commands == len(requests)

@@ -144,7 +144,7 @@ def test_a_node_that_says_nothing_does_not_hold_up_the_others(
 
 def test_a_bastion_that_freezes_when_a_session_is_opened(site: Site) -> None:
     relay = site.behind_relay(Relay(site.bastion.port))
-    asker = site.asker(command=0.4)
+    asker = site.asker(connect=0.4, command=0.4)
     assert isinstance(site.ask(asker, "exit 0"), Output)
     relay.freeze()
     answer = site.ask(asker, "exit 1", BASTION)

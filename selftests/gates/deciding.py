@@ -13,7 +13,7 @@ from fixtures.core.waits import eventually
 from fixtures.gates import lookup
 from fixtures.observe.base import BoundObservation
 from fixtures.session.batch import NOUNS
-from selftests.gates.world import ROOT
+from selftests.gates.world import ROOT, World
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,8 @@ import pytest
 from fixtures.gates import GATES, Each, Phase, lookup
 from fixtures.session.batch import NOUNS, requests_of
 from selftests.gates.deciding import bodies, decide, observations_used
-from selftests.gates.world import CPS, healthy
+from selftests.gates.texts import CPS
+from selftests.gates.world import World, healthy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

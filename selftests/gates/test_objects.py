@@ -7,18 +7,8 @@ from typing import Any
 import pytest
 
 from selftests.gates.deciding import decide
-from selftests.gates.world import (
-    CPS,
-    GET_NODES,
-    GET_PODS,
-    Reply,
-    World,
-    healthy,
-    items,
-    mirrors,
-    node_object,
-    pod_object,
-)
+from selftests.gates.texts import CPS, GET_NODES, GET_PODS, items, mirrors, node_object, pod_object
+from selftests.gates.world import Reply, World, healthy
 
 FIRST = "rke-cp01"
 GATES = ("B.6", "C.4", "C.7", "C.8")

@@ -1,40 +1,22 @@
-"""B.2, B.3, B.4 and C.3: keepalived, and who holds the VIP."""
+"""B.3 and C.3: who holds the VIP."""
 
 from __future__ import annotations
 
 import pytest
 
 from selftests.gates.deciding import decide
-from selftests.gates.world import (
-    ADDRESSES,
+from selftests.gates.texts import (
     ADDRS,
-    BASTION,
     CPS,
     CURL,
     FIND_CONFIG,
-    NO_UNIT,
-    PING,
-    PING_OK,
-    SHOW_KEEPALIVED,
     SHOW_SERVER,
-    Reply,
-    World,
-    addresses,
-    healthy,
+    VIP,
     unit,
 )
+from selftests.gates.world import Reply, World, healthy, held, holder
 
 REFUSED = Reply("\n000", rc=7)
-VIP = "10.72.0.20/23"
-
-
-def held(node: str, *also: str, interface: str = "eth0") -> Reply:
-    return Reply(addresses(f"{ADDRESSES[node]}/23", *also, interface=interface))
-
-
-def holder(world: World, *names: str) -> None:
-    for node in CPS:
-        world.say(node, ADDRS, held(node, *([VIP] if node in names else [])))
 
 
 def both(world: World) -> tuple[str, str]:
@@ -231,125 +213,3 @@ def test_a_wait_that_ends_in_silence_is_unknown() -> None:
     decided = decide(world, "B.3")
     assert decided.verdict == "UNKNOWN"
     assert "the link is gone" in decided.text
-
-
-KILLED = {"ActiveState": "failed", "SubState": "failed", "Result": "signal"}
-
-
-@pytest.mark.parametrize(
-    ("state", "verdict", "says"),
-    [
-        ({}, "PASS", ""),
-        (KILLED, "FAIL", "failed (failed), result signal"),
-        ({"ActiveState": "inactive", "SubState": "dead"}, "FAIL", "inactive (dead)"),
-        ({"ActiveState": "activating", "SubState": "auto-restart"}, "FAIL", "activating"),
-        ({"ActiveState": "reloading", "SubState": "reload"}, "FAIL", "reloading"),
-        ({"ActiveState": "active", "SubState": "exited"}, "FAIL", "active (exited)"),
-        ({"LoadState": "masked"}, "FAIL", "masked"),
-        (NO_UNIT, "FAIL", "not installed"),
-    ],
-)
-@pytest.mark.parametrize(("gate", "node"), [("B.2", ""), ("C.3", "rke-cp01")])
-def test_keepalived_states(
-    gate: str, node: str, state: dict[str, str], verdict: str, says: str
-) -> None:
-    world = healthy()
-    world.say("rke-cp01", SHOW_KEEPALIVED, Reply(unit("keepalived.service", **state)))
-    decided = decide(world, gate, node)
-    assert decided.verdict == verdict
-    assert says in decided.text
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        Reply("inactive\n", rc=3),
-        Reply(""),
-        Reply("active\n"),
-        Reply(unit("other.service")),
-        Reply(unit("keepalived.service") + "\n" + unit("keepalived.service")),
-        Reply(unit("keepalived.service", NRestarts="many")),
-        Reply(unit("keepalived.service", ActiveState="")),
-        Reply(stderr="Failed to connect to bus: No such file or directory\n", rc=1),
-        Reply(stderr="System has not been booted with systemd as init system\n", rc=1),
-        Reply(unit("keepalived.service"), rc=255),
-    ],
-)
-def test_a_unit_that_cannot_be_read_is_unknown(reply: Reply) -> None:
-    world = healthy()
-    world.say("rke-cp01", SHOW_KEEPALIVED, reply)
-    assert decide(world, "B.2").verdict == "UNKNOWN"
-    assert decide(world, "C.3", "rke-cp01").verdict == "UNKNOWN"
-
-
-def test_a_killed_keepalived_that_left_its_address_fails_everywhere() -> None:
-    world = healthy()
-    holder(world, "rke-cp01", "rke-cp02")
-    world.say("rke-cp01", SHOW_KEEPALIVED, Reply(unit("keepalived.service", **KILLED)))
-    decided = decide(world, "C.3", "rke-cp01")
-    assert decided.verdict == "FAIL"
-    assert "result signal" in decided.text
-    assert "2 control planes hold the VIP" in decided.text
-    assert decide(world, "B.2").verdict == "FAIL"
-
-
-def test_a_killed_keepalived_that_still_holds_the_address_alone_fails() -> None:
-    world = healthy()
-    world.say("rke-cp01", SHOW_KEEPALIVED, Reply(unit("keepalived.service", **KILLED)))
-    assert decide(world, "B.3").verdict == "PASS"
-    assert decide(world, "C.3", "rke-cp01").verdict == "FAIL"
-    assert decide(world, "C.3", "rke-cp02").verdict == "PASS"
-
-
-def test_a_stopped_keepalived_fails_though_another_control_plane_is_silent() -> None:
-    world = healthy()
-    world.silence("rke-cp03")
-    stopped = unit("keepalived.service", ActiveState="inactive", SubState="dead")
-    world.say("rke-cp02", SHOW_KEEPALIVED, Reply(stopped))
-    assert decide(world, "C.3", "rke-cp02").verdict == "FAIL"
-    assert decide(world, "C.3", "rke-cp01").verdict == "UNKNOWN"
-
-
-STATISTICS = "--- 10.72.0.20 ping statistics ---\n{}, time 2005ms\n\n"
-
-
-def lost(text: str, rc: int) -> Reply:
-    return Reply(STATISTICS.format(text), rc=rc)
-
-
-@pytest.mark.parametrize(
-    ("reply", "verdict"),
-    [
-        (Reply(PING_OK), "PASS"),
-        (lost("3 packets transmitted, 3 received, +2 duplicates, 0% packet loss", 0), "PASS"),
-        (lost("3 packets transmitted, 0 received, 100% packet loss", 1), "FAIL"),
-        (lost("3 packets transmitted, 0 received, +3 errors, 100% packet loss", 1), "FAIL"),
-        (lost("3 packets transmitted, 2 received, 33.3333% packet loss", 0), "FAIL"),
-        (lost("10 packets transmitted, 9 received, 10% packet loss", 0), "FAIL"),
-        (lost("2 packets transmitted, 2 received, 0% packet loss", 0), "FAIL"),
-        (lost("3 packets transmitted, 3 received, 0% packet loss", 1), "UNKNOWN"),
-        (lost("3 packets transmitted, 3 received, 10% packet loss", 0), "UNKNOWN"),
-        (lost("3 packets transmitted, 4 received, 0% packet loss", 0), "UNKNOWN"),
-        (Reply(PING_OK + PING_OK), "UNKNOWN"),
-        (Reply("0% packet loss\n"), "UNKNOWN"),
-        (Reply(""), "UNKNOWN"),
-        (Reply(stderr="ping: connect: Network is unreachable\n", rc=2), "FAIL"),
-        (Reply(stderr="ping: unknown host\n", rc=2), "UNKNOWN"),
-        (Reply(stderr="ping: socket: Operation not permitted\n", rc=2), "UNKNOWN"),
-        (Reply(PING_OK, rc=143), "UNKNOWN"),
-        (Reply(stderr="bash: ping: command not found\n", rc=127), "UNKNOWN"),
-        (Reply(silent="wetopi-ops01: no answer within 15 s"), "UNKNOWN"),
-    ],
-)
-def test_ping(reply: Reply, verdict: str) -> None:
-    world = healthy()
-    world.say(BASTION, PING, reply)
-    assert decide(world, "B.4").verdict == verdict
-
-
-def test_duplicates_are_recorded() -> None:
-    world = healthy()
-    world.say(
-        BASTION, PING, lost("3 packets transmitted, 3 received, +2 duplicates, 0% packet loss", 0)
-    )
-    assert decide(world, "B.4").facts["ping"]["duplicates"] == 2

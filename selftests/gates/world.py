@@ -1,7 +1,4 @@
-"""A healthy cluster as literal commands and answers, to be broken one answer at a time.
-
-The commands are written out here, not taken from the observers: they are what the labs answer.
-"""
+"""A healthy cluster, to be broken one answer at a time."""
 
 from __future__ import annotations
 
@@ -10,84 +7,65 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fixtures.core.inventory_file import load
 from fixtures.core.requests import ApiGet, HostCommand, Output, Refusal, Response, Silence
+from selftests.gates.texts import (
+    ABSENT,
+    ADDRESSES,
+    ADDRS,
+    BASTION,
+    CA,
+    CAT_CA,
+    CAT_CHECK,
+    CAT_CONF,
+    CONFIG,
+    CPS,
+    CURL,
+    FIND_CONFIG,
+    FIND_RKE2,
+    GET_NAMESPACE,
+    GET_NODES,
+    GET_PODS,
+    GETENT,
+    NO_KUBECTL,
+    NO_UNIT,
+    PING,
+    PING_OK,
+    RUN_CHECK,
+    SCRIPT,
+    SED,
+    SHOW_KEEPALIVED,
+    SHOW_SERVER,
+    STAT_CHECK,
+    STAT_RKE2,
+    TLS,
+    UID,
+    VIP,
+    addresses,
+    conf,
+    endpoint_health,
+    health,
+    items,
+    listing,
+    member,
+    member_list,
+    mirrors,
+    node_object,
+    pod_object,
+    rke2_config,
+    unit,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from fixtures.core.inventory import Cluster
     from fixtures.core.requests import Answer, Request
 
 ROOT = Path(__file__).parents[2]
 AT = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
-BASTION = "wetopi-ops01"
-CPS = ("rke-cp01", "rke-cp02", "rke-cp03")
-ADDRESSES = {"rke-cp01": "10.72.0.21", "rke-cp02": "10.72.0.22", "rke-cp03": "10.72.0.23"}
-PRIORITIES = {"rke-cp01": 150, "rke-cp02": 100, "rke-cp03": 50}
-SUFFIX = {"rke-cp01": "1a2b3c4d", "rke-cp02": "5e6f7081", "rke-cp03": "92a3b4c5"}
-IDS = {
-    "rke-cp01": 15985099378392235387,
-    "rke-cp02": 11417610130673999598,
-    "rke-cp03": 443629905751424238,
-}
-CLUSTER_ID = 8323808018354915591
-UID = "7ec6b72e-c551-4d57-bdbb-09436e74ce5a"
-CA = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
-
-KUBECTL = "sudo -n /var/lib/rancher/rke2/bin/kubectl --kubeconfig /etc/rancher/rke2/rke2.yaml"
-TLS = "/var/lib/rancher/rke2/server/tls"
-ADDRS = "ip -j -4 addr show"
-CURL = (
-    f"sudo -n curl -s --max-time 5 --cacert {TLS}/server-ca.crt"
-    f" --cert {TLS}/client-kube-apiserver.crt --key {TLS}/client-kube-apiserver.key"
-    r" -w '\n%{http_code}' https://127.0.0.1:6443/readyz"
-)
-SHOW_SERVER = (
-    "systemctl show -p Id,LoadState,ActiveState,SubState,UnitFileState rke2-server.service"
-)
-SHOW_KEEPALIVED = (
-    "systemctl show -p Id,LoadState,ActiveState,SubState,Result,NRestarts,UnitFileState,"
-    "ExecMainStartTimestamp keepalived.service"
-)
-FIND_CONFIG = "sudo -n find /etc/rancher/rke2 -maxdepth 1 -name config.yaml"
-PING = "ping -c 3 -W 2 10.72.0.20"
-GET_NODES = f"{KUBECTL} get nodes -o json"
-GET_PODS = f"{KUBECTL} get pods -A -o json"
-GET_NAMESPACE = f"{KUBECTL} get namespace kube-system -o json"
-CAT_CA = f"sudo -n cat {TLS}/server-ca.crt"
-CAT_CONF = "sudo -n cat /etc/keepalived/keepalived.conf"
-CHECK = "/etc/keepalived/check_rke2_api.sh"
-STAT_CHECK = f"sudo -n stat -L -c '%a %U %G %F' {CHECK}"
-CAT_CHECK = f"sudo -n cat {CHECK}"
-RUN_CHECK = f"sudo -n {CHECK}"
-GETENT = "getent passwd keepalived_script"
-STAT_RKE2 = "sudo -n stat -c '%a %U %G %F' /etc/rancher/rke2"
-FIND_RKE2 = "sudo -n find /etc/rancher/rke2 -maxdepth 2 -name '*.y*ml'"
-SED = (
-    r"""sudo -n sed -E '/^[[:space:]]*["'"'"']?[[:alnum:]-]*"""
-    r"""(token|secret|password|access-key|datastore-endpoint)[[:alnum:]-]*["'"'"']?[[:space:]]*:|"""
-    r"""^[[:space:]]+["'"'"']?[[:alnum:]:]{16,}["'"'"']?[[:space:]]*$/d' """
-)
-CONFIG = "/etc/rancher/rke2/config.yaml"
-
-
-def etcdctl(node: str, question: str) -> str:
-    return (
-        f"{KUBECTL} -n kube-system exec etcd-{node} -- etcdctl --endpoints=https://127.0.0.1:2379"
-        f" --cacert={TLS}/etcd/server-ca.crt --cert={TLS}/etcd/server-client.crt"
-        f" --key={TLS}/etcd/server-client.key {question} -w json"
-    )
-
-
-def member_list(node: str) -> str:
-    return etcdctl(node, "member list")
-
-
-def endpoint_health(node: str) -> str:
-    return etcdctl(node, "endpoint health --cluster")
 
 
 @dataclass(frozen=True)
@@ -98,182 +76,6 @@ class Reply:
     silent: str = ""
     raw: bytes | None = None
     cut: int = 0
-
-
-def member(node: str, **changes: Any) -> dict[str, Any]:
-    row = {
-        "ID": IDS[node],
-        "name": f"{node}-{SUFFIX[node]}",
-        "peerURLs": [f"https://{ADDRESSES[node]}:2380"],
-        "clientURLs": [f"https://{ADDRESSES[node]}:2379"],
-    }
-    row |= changes
-    return {key: value for key, value in row.items() if value is not None}
-
-
-def listing(members: Iterable[Mapping[str, Any]], cluster_id: Any = CLUSTER_ID) -> str:
-    header = {"cluster_id": cluster_id, "member_id": IDS["rke-cp01"], "raft_term": 2}
-    return json.dumps({"header": header, "members": list(members)}) + "\n"
-
-
-def health(nodes: Iterable[str], dead: Iterable[str] = ()) -> str:
-    dead = set(dead)
-    rows = [
-        {"endpoint": f"https://{ADDRESSES[node]}:2379", "health": node not in dead, "took": "2ms"}
-        | ({"error": "context deadline exceeded"} if node in dead else {})
-        for node in nodes
-    ]
-    return json.dumps(rows) + "\n"
-
-
-def unit(name: str, **changes: str) -> str:
-    values = {
-        "Id": name,
-        "LoadState": "loaded",
-        "ActiveState": "active",
-        "SubState": "running",
-        "UnitFileState": "enabled",
-    } | changes
-    return "".join(f"{key}={value}\n" for key, value in values.items())
-
-
-NO_UNIT = {
-    "LoadState": "not-found",
-    "ActiveState": "inactive",
-    "SubState": "dead",
-    "UnitFileState": "",
-}
-
-
-def addresses(*held: str, interface: str = "eth0") -> str:
-    rows = [
-        {
-            "family": "inet",
-            "local": each.split("/")[0],
-            "prefixlen": int(each.split("/")[1]),
-            "scope": "global",
-            "label": interface,
-        }
-        for each in held
-    ]
-    lo = {"family": "inet", "local": "127.0.0.1", "prefixlen": 8, "scope": "host", "label": "lo"}
-    return json.dumps(
-        [
-            {"ifindex": 1, "ifname": "lo", "addr_info": [lo]},
-            {},
-            {"ifindex": 3, "ifname": interface, "addr_info": rows},
-        ]
-    )
-
-
-def node_object(name: str, **spec: Any) -> dict[str, Any]:
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}},
-        "spec": spec,
-        "status": {
-            "addresses": [
-                {"type": "InternalIP", "address": ADDRESSES.get(name, "10.72.0.41")},
-                {"type": "Hostname", "address": name},
-            ],
-            "conditions": [
-                {
-                    "type": "Ready",
-                    "status": "False",
-                    "reason": "KubeletNotReady",
-                    "message": "cni plugin not initialized",
-                }
-            ],
-        },
-    }
-
-
-def pod_object(name: str, node: str = "", namespace: str = "kube-system", **changes: Any) -> Any:
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {
-            "name": name,
-            "namespace": namespace,
-            "uid": f"uid-{namespace}-{name}",
-            "labels": changes.get("labels", {}),
-            "annotations": {"kubernetes.io/config.mirror": "x"} if changes.get("mirror") else {},
-            "ownerReferences": [{"kind": kind} for kind in changes.get("owners", ())],
-        },
-        "spec": {"nodeName": node} | changes.get("spec", {}),
-        "status": {
-            "phase": changes.get("phase", "Running"),
-            "containerStatuses": [{"name": "main", "ready": True}],
-        },
-    }
-
-
-def items(objects: Iterable[Any]) -> str:
-    return json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)})
-
-
-def mirrors(nodes: Iterable[str]) -> list[Any]:
-    return [
-        pod_object(f"{component}-{node}", node, mirror=True, owners=("Node",))
-        for node in nodes
-        for component in ("etcd", "kube-apiserver", "kube-proxy")
-    ]
-
-
-def conf(node: str) -> str:
-    peers = "\n".join(f"        {ADDRESSES[each]}" for each in CPS if each != node)
-    return f"""# managed by Ansible
-global_defs {{
-    router_id {node}
-    enable_script_security
-    script_user root
-}}
-
-vrrp_script check_rke2_api {{
-    script "/etc/keepalived/check_rke2_api.sh"
-    interval 2
-    fall 3
-    rise 2
-}}
-
-vrrp_instance VI_1 {{
-    state BACKUP
-    interface eth0
-    virtual_router_id 51
-    priority {PRIORITIES[node]}
-    advert_int 1
-    unicast_src_ip {ADDRESSES[node]}
-    unicast_peer {{
-{peers}
-    }}
-    virtual_ipaddress {{
-        10.72.0.20/23
-    }}
-    track_script {{
-        check_rke2_api
-    }}
-}}
-"""
-
-
-SCRIPT = f"""#!/bin/bash
-# probes the local API only
-set -e
-curl -sf --max-time 3 --cacert {TLS}/server-ca.crt \\
-  --cert {TLS}/client-kube-apiserver.crt \\
-  --key {TLS}/client-kube-apiserver.key \\
-  https://127.0.0.1:6443/readyz >/dev/null
-timeout 2 bash -c '</dev/tcp/127.0.0.1/9345'
-"""
-
-
-def rke2_config(node: str) -> str:
-    server = "" if node == "rke-cp01" else "server: https://10.72.0.20:9345\n"
-    return (
-        f"{server}tls-san:\n  - 10.72.0.20\n  - 10.72.0.21\n  - 10.72.0.22\n  - 10.72.0.23\n"
-        "cluster-cidr: 10.64.0.0/14\nservice-cidr: 10.68.0.0/16\ncni: none\n"
-    )
 
 
 @dataclass
@@ -341,6 +143,25 @@ class World:
         return answer(request, reply)
 
 
+def held(node: str, *also: str, interface: str = "eth0") -> Reply:
+    """A control plane's own address, and others."""
+    return Reply(addresses(f"{ADDRESSES[node]}/23", *also, interface=interface))
+
+
+def holder(world: World, *names: str) -> None:
+    """Exactly these control planes have the VIP."""
+    for node in CPS:
+        world.say(node, ADDRS, held(node, *([VIP] if node in names else [])))
+
+
+def configured(node: str, old: str, new: str) -> World:
+    """A healthy cluster whose keepalived.conf on that node has one piece replaced."""
+    world = healthy()
+    assert old in conf(node)
+    world.say(node, CAT_CONF, Reply(conf(node).replace(old, new, 1)))
+    return world
+
+
 def answer(request: HostCommand, reply: Reply) -> Answer:
     if reply.silent:
         return Silence(request, reply.silent, AT, 15.0)
@@ -370,16 +191,6 @@ def healthy(applied: Sequence[str] = CPS) -> World:
     return world
 
 
-PING_OK = """PING 10.72.0.20 (10.72.0.20) 56(84) bytes of data.
-64 bytes from 10.72.0.20: icmp_seq=1 ttl=64 time=0.378 ms
-
---- 10.72.0.20 ping statistics ---
-3 packets transmitted, 3 received, 0% packet loss, time 2005ms
-rtt min/avg/max/mdev = 0.048/0.158/0.378/0.155 ms
-"""
-NO_KUBECTL = "sudo: /var/lib/rancher/rke2/bin/kubectl: command not found\n"
-
-
 def _host(world: World, node: str, applied: Sequence[str]) -> None:
     """What any control plane answers, also one that RKE2 is not applied to yet."""
     held = [f"{ADDRESSES[node]}/23"] + (["10.72.0.20/23"] if node == applied[0] else [])
@@ -392,9 +203,6 @@ def _host(world: World, node: str, applied: Sequence[str]) -> None:
     for question in (member_list(node), endpoint_health(node), GET_NAMESPACE):
         world.say(node, question, Reply(stderr=NO_KUBECTL, rc=1))
     world.say(node, CAT_CA, Reply(stderr=f"cat: {TLS}/server-ca.crt: {ABSENT}", rc=1))
-
-
-ABSENT = "No such file or directory\n"
 
 
 def _control_plane(world: World, node: str, applied: Sequence[str]) -> None:

@@ -25,15 +25,13 @@ from fixtures.observe.rke2_config import merged, parse_config
 from fixtures.observe.units import parse_unit
 from fixtures.observe.vip import parse_addresses
 from selftests.gates.deciding import decide
-from selftests.gates.world import (
+from selftests.gates.texts import (
     CPS,
     PING_OK,
     UID,
-    Reply,
     addresses,
     conf,
     health,
-    healthy,
     items,
     listing,
     member,
@@ -43,6 +41,7 @@ from selftests.gates.world import (
     rke2_config,
     unit,
 )
+from selftests.gates.world import Reply, healthy
 
 if TYPE_CHECKING:
     from collections.abc import Callable

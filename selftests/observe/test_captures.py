@@ -13,7 +13,8 @@ from fixtures.observe.network import parse_ping
 from fixtures.observe.pods import parse_pods
 from fixtures.observe.vip import parse_addresses
 from selftests.gates.deciding import decide
-from selftests.gates.world import BASTION, GET_NODES, PING, Reply, healthy
+from selftests.gates.texts import BASTION, GET_NODES, PING
+from selftests.gates.world import Reply, healthy
 from selftests.observe.captured import Captured, captured, like
 
 ETCD = ("etcd.out", "etcd-3.6.14.out", "kube-1.36.3.out")

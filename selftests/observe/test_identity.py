@@ -8,7 +8,8 @@ import pytest
 
 from fixtures.core.verdicts import Undecided
 from fixtures.observe.identity import Identity
-from selftests.gates.world import CA, CAT_CA, GET_NAMESPACE, TLS, UID, Reply, World, healthy
+from selftests.gates.texts import CA, CAT_CA, GET_NAMESPACE, TLS, UID
+from selftests.gates.world import Reply, World, healthy
 
 FIRST = "rke-cp01"
 ABSENT = Reply(stderr=f"cat: {TLS}/server-ca.crt: No such file or directory\n", rc=1)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fixtures.observe.answers import Misread
 from fixtures.observe.keepalived_conf import Statement, includes, statements, tokens
 from fixtures.observe.keepalived_config import config_of
-from selftests.gates.world import conf
+from selftests.gates.texts import conf
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,3 +134,15 @@ def test_defaults_are_keepaliveds_own() -> None:
     assert [str(each) for each in instance.addresses] == ["10.0.0.9/32"]
     assert config.user_of(script) == ""
     assert replace(config, script_user="u").user_of(script) == "u"
+
+
+def test_includes_that_multiply_end() -> None:
+    files = {f"f{n}": f"include f{n + 1}\n" * 50 for n in range(7)} | {"f7": "\n"}
+    matches = {(f"f{n}", f"f{n + 1}"): (f"f{n + 1}",) for n in range(7)}
+    with pytest.raises(Misread, match="more than"):
+        statements("f0", files, matches, "h")
+
+
+def test_a_huge_file_is_refused() -> None:
+    with pytest.raises(Misread, match="too long"):
+        includes("\n" * 2_000_000)

@@ -9,7 +9,8 @@ import pytest
 from fixtures.core.requests import HostCommand
 from fixtures.core.verdicts import Undecided
 from fixtures.observe.units import Units
-from selftests.gates.world import SHOW_KEEPALIVED, Reply, World, healthy, unit
+from selftests.gates.texts import SHOW_KEEPALIVED, unit
+from selftests.gates.world import Reply, World, healthy
 
 if TYPE_CHECKING:
     from fixtures.core.inventory import Node

@@ -6,8 +6,6 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
-
 from selftests.project.tree import CHECKED, ROOT, modules, parsed, text_files
 
 LINES = 300
@@ -19,17 +17,16 @@ FORBIDDEN = {
     "a package source": re.compile(r"\b(pypi\.org|pythonhosted\.org|registry\.npmjs\.org)\b"),
     "a banner comment": re.compile(r"^\s*#\s*[-=*#]{4,}", re.MULTILINE),
 }
-IDS = [str(path.relative_to(ROOT)) for path in text_files()]
 
 
-@pytest.mark.parametrize("path", text_files(), ids=IDS)
-def test_holds_nothing_forbidden(path: Path) -> None:
-    text = path.read_text("utf-8")
-    found = {
-        what: match.group(0).strip()
+def test_no_file_holds_anything_forbidden() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}: {what}: {match.group(0).strip()}"
+        for path in text_files()
+        if path != Path(__file__)
         for what, pattern in FORBIDDEN.items()
-        if (match := pattern.search(text)) and path != Path(__file__)
-    }
+        if (match := pattern.search(path.read_text("utf-8")))
+    ]
     assert not found
 
 
@@ -43,18 +40,21 @@ def test_python_files_are_short() -> None:
     assert not long, f"one noun a file: these have more than {LINES} lines"
 
 
-@pytest.mark.parametrize("module", modules())
-def test_public_names_have_docstrings(module: str) -> None:
-    tree = parsed(modules()[module])
+def test_public_names_have_docstrings() -> None:
+    missing = [name for module, path in modules().items() for name in undocumented(module, path)]
+    assert not missing
+
+
+def undocumented(module: str, path: Path) -> list[str]:
+    tree = parsed(path)
     missing = [module] if ast.get_docstring(tree) is None else []
-    missing += [
+    return missing + [
         f"{module}.{node.name}"
         for node in tree.body
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
         and not node.name.startswith("_")
         and ast.get_docstring(node) is None
     ]
-    assert not missing
 
 
 def test_no_selftest_is_switched_off() -> None:

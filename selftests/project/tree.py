@@ -11,6 +11,7 @@ PACKAGES = ("fixtures", "lab", "machines", "tests")
 CHECKED = (*PACKAGES, "bench", "docs", "selftests")
 
 
+@cache
 def modules() -> dict[str, Path]:
     """Every Python module of the product: dotted name to file."""
     return {
@@ -45,18 +46,23 @@ def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"), filename=str(path))
 
 
-def imports(path: Path) -> set[str]:
-    """Dotted names a file imports, for types too; `from package import module` is the module."""
+@cache
+def imports(path: Path, *, run_time: bool = False) -> frozenset[str]:
+    """Dotted names a file imports; `from package import module` is the module.
+
+    With `run_time`, those of `if TYPE_CHECKING:` and of function bodies are left out.
+    """
     known = modules()
     found: set[str] = set()
-    for node in ast.walk(parsed(path)):
+    tree = parsed(path)
+    for node in tree.body if run_time else ast.walk(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             base = _absolute(node, path)
             names = {f"{base}.{alias.name}" for alias in node.names}
             found |= {name if name in known else base for name in names}
-    return found
+    return frozenset(found)
 
 
 def _absolute(node: ast.ImportFrom, path: Path) -> str:

@@ -84,8 +84,10 @@ def test_a_later_red_supersedes_an_earlier_green(tmp_path: Path) -> None:
     scenario = tmp_path / "dead.yaml"
     scenario.write_text(
         "name: ping loses\nexpect: {B.4: FAIL}\nreplies:\n"
-        "- {host: wetopi-ops01, command: ping, rc: 1, stdout: "
-        "'3 packets transmitted, 0 received, 100% packet loss, time 2003ms\n'}\n"
+        "- host: wetopi-ops01\n  command: ping\n  rc: 1\n  stdout: |\n"
+        "    PING 10.72.0.20 (10.72.0.20) 56(84) bytes of data.\n\n"
+        "    --- 10.72.0.20 ping statistics ---\n"
+        "    3 packets transmitted, 0 received, 100% packet loss, time 2003ms\n\n"
     )
     red = lab(tmp_path, "--gate=B.4", f"--scenario={scenario}")
     assert red.status == 1, red.text

@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -90,9 +91,7 @@ async def _serve(lab: Lab) -> int:
     terminated = asyncio.Event()
     loop.add_signal_handler(signal.SIGTERM, terminated.set)
     _say({"inventory": str(inventory.resolve()), "port": lab.port})
-    reader = asyncio.StreamReader()
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    orders = asyncio.create_task(_obey(lab, reader))
+    orders = asyncio.create_task(_obey(lab))
     ending = asyncio.create_task(terminated.wait())
     await asyncio.wait({orders, ending}, return_when=asyncio.FIRST_COMPLETED)
     for task in (orders, ending):
@@ -101,10 +100,14 @@ async def _serve(lab: Lab) -> int:
     return 0
 
 
-async def _obey(lab: Lab, reader: asyncio.StreamReader) -> None:
+async def _obey(lab: Lab) -> None:
     from lab.phase import Phase
 
-    while line := await reader.readline():
+    loop = asyncio.get_running_loop()
+    # A thread of its own, which nobody waits for at the end: stdin may be a pipe, a file or a
+    # terminal, and not all of them can be polled.
+    thread = ThreadPoolExecutor(1)
+    while line := await loop.run_in_executor(thread, sys.stdin.buffer.readline):
         try:
             lab.apply(Phase.named(str(json.loads(line)["apply"])))
         except (KeyError, TypeError, ValueError, OSError) as error:

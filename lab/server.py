@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import secrets
 import shutil
+import threading
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -84,7 +84,7 @@ class Lab:
         self.port = await self._fleet.listen()
         path = self._write(self.port)
         # aiohttp takes as long to import as everything else; nobody needs it to connect.
-        self._warm = asyncio.get_running_loop().run_in_executor(None, front.warm_up)
+        threading.Thread(target=front.warm_up, daemon=True).start()
         return path
 
     def describe(self) -> Path:

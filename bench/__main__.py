@@ -9,8 +9,9 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
+from bench import calibrate
 from bench.contestants import BenchError, Contestant, Suite, Testinfra
-from bench.figures import ROUND_TRIP, Figures, table
+from bench.figures import ROUND_TRIP, Figures, Samples, table
 from bench.stand import Stand, StandError, stand
 
 if TYPE_CHECKING:
@@ -52,11 +53,16 @@ def _contestants() -> dict[str, Callable[[Stand], Contestant]]:
 def _measure(stands: dict[float, Stand], rounds: int, commands: int) -> list[Figures]:
     """Rounds of all contestants in turn, so that a busy moment of the machine meets each."""
     contestants = _contestants()
-    figures = {name: Figures(name) for name in contestants}
+    near, far = (calibrate.round_trip(built) for built in stands.values())
+    print(f"one round trip: {near * 1000:.1f} ms near, {far * 1000:.1f} ms far")
+    figures = {
+        name: Figures(name, Samples(far - near), Samples(far - near)) for name in contestants
+    }
     for number in range(1, rounds + 1):
         for round_trip, built in stands.items():
             print(f"round {number} of {rounds}, +{round_trip * 1000:.0f} ms", flush=True)
             for name, create in contestants.items():
+                built.relay.take_connections()
                 _round(create(built), figures[name], round_trip, commands)
                 figures[name].connections.append(built.relay.take_connections())
     return list(figures.values())

@@ -6,12 +6,12 @@ from bench.figures import Figures, Samples, missed, table
 
 
 def figures(name: str, near: float, far: float, connections: int = 1) -> Figures:
-    samples = Samples([near, near, near * 9], [far, far, far * 9])
+    samples = Samples(0.01, [near, near, near * 9], [far, far, far * 9])
     return Figures(name, samples, samples, [connections, 1])
 
 
 def test_round_trips_come_from_the_medians() -> None:
-    assert round(Samples([0.005, 0.005, 9.0], [0.025, 0.025, 0.0]).round_trips, 6) == 2
+    assert round(Samples(0.01, [0.005, 0.005, 9.0], [0.025, 0.025, 0.0]).round_trips, 6) == 2
 
 
 def test_table_shows_each_beside_the_first() -> None:

@@ -102,6 +102,20 @@ def test_a_red_gate_shows_its_stop_and_its_evidence(
     assert "open" in next(attrs for attrs in details if attrs["class"] == "gate FAIL")
 
 
+def test_the_last_answer_to_a_question_stands_before_earlier_ones(
+    ledger: Ledger, make_record: MakeRecord
+) -> None:
+    start(ledger)
+    tries = [entry(stdout=f"try {number}") for number in range(3)]
+    other = entry(host="rke-cp02", stdout="asked once")
+    write(ledger, make_record("B.3", Verdict.FAIL, evidence=[other, *tries]))
+
+    text = Structure(page_of(ledger, run=True)).text
+
+    places = [text.index(part) for part in ("asked once", "try 2", "2 earlier", "try 0", "try 1")]
+    assert places == sorted(places)
+
+
 def test_a_green_gate_is_closed_and_shows_no_stop(ledger: Ledger, make_record: MakeRecord) -> None:
     start(ledger)
     write(ledger, make_record("C.1", evidence=[entry(rc=0)]))

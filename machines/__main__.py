@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 
-from machines import cgroups, cluster, lab, network, plan
+from machines import acceptance, cgroups, cluster, faults, lab, network, plan
 from machines.build import build, require_root
 from machines.console import say
 from machines.container import Container
@@ -42,6 +42,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     add("down", "stop the lab and leave nothing behind")
     add("status", "what runs, and what is wrong with it")
+    add("faults", "the faults, and which are in force")
+    add("break", "bring a fault about").add_argument("fault")
+    add("mend", "undo a fault").add_argument("fault")
+    accept = add("acceptance", "the suite against the lab, healthy and with each fault")
+    accept.add_argument("--fault", action="append", default=[], help="only this one; repeatable")
+    accept.add_argument("--keep", action="store_true", help="leave the lab up")
     shell = add("shell", "a root shell in a machine")
     shell.add_argument("machine")
     execute = add("exec", "a command in a machine, as root")
@@ -88,6 +94,30 @@ def _status(options: argparse.Namespace) -> int:
     return 1 if found else 0
 
 
+def _faults(options: argparse.Namespace) -> int:
+    del options
+    for fault in faults.FAULTS:
+        say(f"{'in force' if fault.active else '':9} {fault.name:22} {fault.summary}")
+    return 0
+
+
+def _break(options: argparse.Namespace) -> int:
+    with lab.exclusive():
+        faults.find(options.fault).break_()
+    return 0
+
+
+def _mend(options: argparse.Namespace) -> int:
+    with lab.exclusive():
+        faults.find(options.fault).mend()
+    return 0
+
+
+def _acceptance(options: argparse.Namespace) -> int:
+    with lab.exclusive():
+        return acceptance.run(chosen=options.fault, keep=options.keep)
+
+
 def _shell(options: argparse.Namespace) -> int:
     return _become([*Container(plan.find(options.machine)).enter(), "/bin/bash", "-l"])
 
@@ -121,6 +151,10 @@ _COMMANDS = {
     "up": _up,
     "down": _down,
     "status": _status,
+    "faults": _faults,
+    "break": _break,
+    "mend": _mend,
+    "acceptance": _acceptance,
     "shell": _shell,
     "exec": _exec,
     "run": _run,

@@ -25,27 +25,23 @@ _VIP_LIMIT: Final = 30.0
 def apply(
     machines: Sequence[Machine], pki: ClusterPki, *, token: str, encryption_key: bytes
 ) -> None:
-    """Apply the control planes one after the other, as the playbook of phases B and C does.
+    """Apply the first control plane, then the others side by side; etcd admits one at a time.
 
     Raises:
         LabError: one does not come up; the text has its journal.
     """
     encryption = render.encryption_config(encryption_key)
-    for machine in machines:
-        with step(f"applying keepalived and rke2-server to {machine.name}"):
-            container = Container(machine)
-            _write_keepalived(container)
-            _write_rke2(container, pki, token, encryption)
-            container.do("systemctl", "enable", "--now", "keepalived.service")
-            container.do("systemctl", "enable", "--now", "--no-block", "rke2-server.service")
-            container.wait(
-                "active rke2-server",
-                lambda unit=container: unit_state(unit, "rke2-server.service") == "active",  # type: ignore[misc]
-                limit=_APPLY_LIMIT,
-                journal_of="rke2-server.service",
-            )
-        if machine == machines[0]:
-            wait_holder(machine)
+    first, joining = machines[0], machines[1:]
+    with step(f"applying keepalived and rke2-server to {first.name}"):
+        _start(Container(first), pki, token, encryption)
+        _wait_active(Container(first))
+    wait_holder(first)
+    if joining:
+        with step(f"joining {' and '.join(machine.name for machine in joining)}"):
+            for machine in joining:
+                _start(Container(machine), pki, token, encryption)
+            for machine in joining:
+                _wait_active(Container(machine))
 
 
 def wait_holder(machine: Machine) -> None:
@@ -79,7 +75,7 @@ def holders() -> list[Machine]:
 
 
 def unit_state(container: Container, unit: str) -> str:
-    """systemd's ActiveState of the unit."""
+    """The unit's ActiveState, as systemd says it."""
     answer = container.call(["systemctl", "show", "--value", "-p", "ActiveState", unit])
     return answer.stdout.strip()
 
@@ -144,6 +140,22 @@ def _control_plane_complaints(container: Container, voters: int) -> list[str]:
     if len(started) != voters or len(members) != voters:
         return [f"{name}: {len(members)} etcd members, {len(started)} of them started voters"]
     return []
+
+
+def _start(container: Container, pki: ClusterPki, token: str, encryption: str) -> None:
+    _write_keepalived(container)
+    _write_rke2(container, pki, token, encryption)
+    container.do("systemctl", "enable", "--now", "keepalived.service")
+    container.do("systemctl", "enable", "--now", "--no-block", "rke2-server.service")
+
+
+def _wait_active(container: Container) -> None:
+    container.wait(
+        "active rke2-server",
+        lambda: unit_state(container, "rke2-server.service") == "active",
+        limit=_APPLY_LIMIT,
+        journal_of="rke2-server.service",
+    )
 
 
 def _write_keepalived(container: Container) -> None:

@@ -80,6 +80,17 @@ class Container:
         shutil.chown(partial, owner, owner)
         partial.rename(target)
 
+    def read(self, path: str) -> str:
+        """A file of the running machine.
+
+        Raises:
+            LabError: the machine is not running, or has no such file.
+        """
+        try:
+            return (self.root / path.lstrip("/")).read_text()
+        except OSError as reason:
+            raise LabError(f"{self.machine.name}: {path}: {reason.strerror}") from None
+
     def start(self, layers: Layers) -> None:
         """Start the machine, and a loop that starts it again whenever it reboots."""
         for name in ("upper", "work", "root"):
@@ -118,7 +129,7 @@ class Container:
                 f"( until ip link set bastion-wan master {network.WAN_BRIDGE} up; "
                 "do sleep 0.1; done ) 2>/dev/null &"
             )
-        # The tmpfs on /run is private to this mount namespace: nspawn's own leftovers vanish with it.
+        # /run is a tmpfs of this mount namespace: what nspawn leaves there vanishes with it.
         return f"""set -eu
 {joined}
 cd {folder}
@@ -191,7 +202,7 @@ done
 
     def enter(self) -> list[str]:
         """The command prefix that runs a program inside as root."""
-        return ["nsenter", f"--target={self.init}", "--all", "--wd=/root", "--"]
+        return ["nsenter", f"--target={self.init}", "--all", "--wdns=/root", "--"]
 
     def last_words(self, unit: str = "") -> str:
         """The tail of the machine's journal (of `unit`, if named), or of its console."""

@@ -1,4 +1,4 @@
-"""The real programs, built from the Go modules pinned under `machines/go/` and kept in the cache."""
+"""The real programs, built from the Go modules pinned under `machines/go/` into the cache."""
 
 from __future__ import annotations
 

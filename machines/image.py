@@ -35,7 +35,7 @@ PACKAGES: Final = (
 )
 
 # A clone must never share an identity: no machine id, no host key. Timers would only steal time
-# from the two cores that three control planes share; logind adds a second to each login.
+# from the two cores that three control planes share.
 _FINISH: Final = f"""
 useradd --create-home --shell /bin/bash --uid 1000 {plan.SSH_USER}
 passwd --lock root
@@ -52,7 +52,7 @@ PrintMotd no
 END
 systemctl disable keepalived.service nftables.service
 systemctl mask apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer \\
-    e2scrub_reap.service fstrim.timer getty.target console-getty.service systemd-logind.service
+    e2scrub_reap.service fstrim.timer getty.target console-getty.service
 systemctl set-default multi-user.target
 rm -f /etc/ssh/ssh_host_* /etc/machine-id /var/lib/dbus/machine-id /etc/hostname
 apt-get clean

@@ -10,7 +10,7 @@ import shutil
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
-from machines import cgroups, cluster, dirs, network, plan, render, ssh_keys
+from machines import cgroups, cluster, dirs, mounts, network, plan, render, ssh_keys
 from machines.build import build, require_root
 from machines.console import say, step
 from machines.container import Container
@@ -60,7 +60,9 @@ class Facts:
                 client_ca=Pair(**values["client_ca"]),
             )
         except (ValueError, KeyError, TypeError) as damage:
-            raise LabError(f"{path} is unreadable ({damage!r}): `python -m machines down`") from None
+            raise LabError(
+                f"{path} is unreadable ({damage!r}): `python -m machines down`"
+            ) from None
 
     @property
     def client_authority(self) -> Authority:
@@ -138,6 +140,7 @@ def down() -> None:
         return
     with step("taking the lab down"):
         cgroups.end()
+        mounts.unmount_below(dirs.state())
         shutil.rmtree(dirs.state(), ignore_errors=True)
         if dirs.state().exists():
             raise LabError(f"{dirs.state()} cannot be removed: is a file system mounted in it?")

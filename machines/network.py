@@ -5,11 +5,10 @@ Neither is named nor mounted anywhere: a sleeping process holds each, so both en
 
 from __future__ import annotations
 
-import os
 import subprocess
 from typing import Final
 
-from machines import cgroups, plan
+from machines import cgroups, dirs, plan
 from machines.commands import run
 from machines.errors import LabError
 
@@ -67,17 +66,18 @@ def holder(namespace: str) -> int:
 def _hold(namespace: str) -> int:
     made = cgroups.create(f"{namespace}-namespace")
     joined = " && ".join(f"echo $$ > {group}/cgroup.procs" for group in made)
-    process = subprocess.Popen(
-        ["sh", "-c", f"{joined} && exec unshare --net sh -c 'echo up; exec sleep infinity'"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        start_new_session=True,
-        cwd="/",
-        env={"PATH": os.environ["PATH"]},
-    )
+    with (dirs.state() / f"{namespace}.log").open("ab") as log:
+        process = subprocess.Popen(
+            ["sh", "-c", f"{joined} && exec unshare --net sh -c 'echo up; exec sleep infinity'"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            start_new_session=True,
+            cwd="/",
+        )
     with process.stdout as answer:  # type: ignore[union-attr]  # PIPE was asked for
         if answer.readline() != b"up\n":
-            raise LabError(f"the {namespace} namespace could not be made")
+            raise LabError(f"the {namespace} namespace could not be made: see {log.name}")
     return process.pid
 
 

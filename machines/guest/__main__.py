@@ -23,7 +23,9 @@ def main(arguments: list[str]) -> int:
             sys.stdout.write(f"rke2 version {VERSION}\n")
             return 0
         case ["agent"]:
-            journal.fatal("this worker has not been joined: /etc/rancher/rke2/config.yaml is absent")
+            journal.fatal(
+                "this worker has not been joined: /etc/rancher/rke2/config.yaml is absent"
+            )
             return 1
     journal.fatal(f"the stand-in for rke2 has no command {' '.join(arguments)!r}")
     return 1

@@ -27,7 +27,9 @@ class Api(Protocol):
 
     def request(
         self, method: str, path: str, body: Json | None = None, patch: str = "merge"
-    ) -> Json: ...
+    ) -> Json:
+        """The decoded answer of one call."""
+        ...
 
 
 class ApiServer:

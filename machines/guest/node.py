@@ -79,12 +79,14 @@ class Node:
         status, reason = ("True", "MemberNotLearner") if voter else ("False", "MemberIsLearner")
         now = _now()
         current = self._api.request("GET", self._path).get("status", {}).get("conditions", [])
-        before = next((entry for entry in current if entry["type"] == "EtcdIsVoter"), {})
+        before: Json = next((one for one in current if one["type"] == "EtcdIsVoter"), {})
         condition = {
             "type": "EtcdIsVoter",
             "status": status,
             "reason": reason,
-            "message": "Node is a voting member of the etcd cluster" if voter else "Node is a learner",
+            "message": "Node is a voting member of the etcd cluster"
+            if voter
+            else "Node is a learner",
             "lastHeartbeatTime": now,
             "lastTransitionTime": before.get("lastTransitionTime", now)
             if before.get("status") == status

@@ -6,7 +6,6 @@ import base64
 import hmac
 import http.client
 import json
-import socket
 import ssl
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from .paths import TLS
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable
 
 PORT: Final = 9345
@@ -30,7 +30,8 @@ class Supervisor:
         context.load_cert_chain(
             TLS / "serving-kube-apiserver.crt", TLS / "serving-kube-apiserver.key"
         )
-        self._server = _Server(("0.0.0.0", PORT), _Handler, context, _basic(token), members)  # noqa: S104 RKE2 listens on every address too
+        # RKE2 listens on every address as well: the VIP may arrive at any moment.
+        self._server = _Server(("0.0.0.0", PORT), _Handler, context, _basic(token), members)  # noqa: S104
 
     def start(self) -> None:
         """Serve in the background."""

@@ -209,6 +209,26 @@ def test_values_under_keys_named_like_secrets_are_hidden() -> None:
     }
 
 
+def test_what_is_not_json_becomes_its_text_without_secrets() -> None:
+    found = Redactor().value(
+        {
+            "tuple": (f"password={SECRET}", ({"token": SECRET},)),
+            "set": {"b", "a"},
+            "error": ValueError(f"password={SECRET}"),
+            "nan": float("nan"),
+            1: b"x",
+        }
+    )
+
+    assert found == {
+        "tuple": [f"password={MARK}", [{"token": MARK}]],
+        "set": ["a", "b"],
+        "error": f"password={MARK}",
+        "nan": "nan",
+        "1": "b'x'",
+    }
+
+
 @pytest.mark.parametrize("secret", ["p@ss wörd/+=&9", HEX32, "a" * 8, f"{BODY}\n{BODY}x"])
 def test_learnt_secrets_are_hidden_in_every_form(secret: str) -> None:
     redactor = Redactor()

@@ -41,7 +41,14 @@ MAY_IMPORT = {
 }
 TOUCHES_PYTEST = ("fixtures.session", "fixtures.options", "lab.plugin", "tests")
 # testinfra itself is a pytest plugin and so always there; its backends are not.
-HEAVY = {"paramiko", "kubernetes", "asyncssh", "aiohttp", "testinfra.backend.paramiko"}
+HEAVY = {
+    "paramiko",
+    "kubernetes",
+    "asyncssh",
+    "aiohttp",
+    "hypothesis",
+    "testinfra.backend.paramiko",
+}
 
 
 def part_of(module: str) -> str:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from lab.world import World
 
 _CHUNK = 1 << 16
-_LOCALE = b"bash: warning: setlocale: LC_ALL: cannot change locale (es_ES.UTF-8)\n"
 
 
 class LinkCut(Exception):  # noqa: N818
@@ -93,11 +92,12 @@ async def run(world: World, host: Host, line: str, log: CommandLog) -> AsyncIter
             rc = reply.rc
             yield Ended(reply.rc, reply.signal)
             return
+        for noise in world.noises:
+            for _ in range(noise.blocks(host.name, line)):
+                yield Chunk(noise.block, error=True)
         shell = Shell.login(world, host, layout.USER)
         mysteries = shell.journal.mysteries
         streams = Streams()
-        if host.name in world.noisy_hosts:
-            streams.err += _LOCALE
         rc = await shell.run_line(line, streams)
         for data, error in ((streams.out, False), (streams.err, True)):
             if data:

@@ -41,7 +41,6 @@ def pytest_configure(config: pytest.Config) -> None:
     option.inventory = str(child.inventory)
 
 
-
 # pytest looks for implementations only under names that begin with `pytest_`; `specname` says
 # which hook is meant.
 @pytest.hookimpl(specname="rke2_phase_starting", optionalhook=True)

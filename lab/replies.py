@@ -8,6 +8,32 @@ from enum import Enum, auto
 from fnmatch import fnmatchcase
 
 
+LOCALE_WARNING = b"bash: warning: setlocale: LC_ALL: cannot change locale (es_ES.UTF-8)\n"
+_BLOCK = b"0123456789abcdef" * 4095 + b"0123456789abcde\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """What commands print on stderr beside their answer.
+
+    Attributes:
+        host: glob of host names.
+        command: searched in the command line as it was sent.
+        size: bytes in all; `block` is repeated as often as it fits, once at least.
+    """
+
+    host: str
+    command: re.Pattern[str]
+    size: int
+    block: bytes = _BLOCK
+
+    def blocks(self, host: str, line: str) -> int:
+        """How many blocks this command line prints on this host."""
+        if not fnmatchcase(host, self.host) or not self.command.search(line):
+            return 0
+        return max(1, self.size // len(self.block))
+
+
 class Cut(Enum):
     """What is cut in the middle of an answer."""
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lab.layout import Layout
     from lab.objects import Store
     from lab.pki import Pki
-    from lab.replies import Reply
+    from lab.replies import Noise, Reply
     from lab.seed import Seed
 
 KEEPALIVED = "keepalived.service"
@@ -70,7 +70,7 @@ class World:
         bastion_allowance: new connections the bastion still takes; None is no limit.
         admin_expired: the admin certificate in every rke2.yaml is out of date.
         ping_lost: how many pings to the VIP are lost, whoever sends them.
-        noisy_hosts: hosts whose shells complain about their locale.
+        noises: what commands print on stderr beside their answers.
     """
 
     seed: Seed
@@ -86,7 +86,7 @@ class World:
     bastion_resets: bool = False
     admin_expired: bool = False
     ping_lost: int = 0
-    noisy_hosts: set[str] = field(default_factory=set)
+    noises: list[Noise] = field(default_factory=list)
 
     @property
     def bastion(self) -> Host:

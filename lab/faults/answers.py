@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lab.faults.registry import FaultError, fault
-from lab.replies import Cut, Reply
+from lab.replies import LOCALE_WARNING, Cut, Noise, Reply
 
 if TYPE_CHECKING:
     from lab.world import World
@@ -34,20 +34,17 @@ def command_slow(world: World, host: str = "*", command: str = "", seconds: floa
     world.replies.append(Reply(_pattern(command), host=host, after=float(seconds), rc=1))
 
 
-@fault("flood", "commands that match print so many bytes on stdout or stderr, and rc 0")
-def flood(
-    world: World,
-    host: str,
-    bytes: int,
-    stream: str = "stdout",
-    command: str = "",  # noqa: A002
-) -> None:
+@fault("flood", "commands that match print so many bytes on stdout instead of an answer, and rc 0")
+def flood(world: World, host: str, bytes: int, command: str = "") -> None:  # noqa: A002
     """More than anyone should keep."""
-    if stream not in ("stdout", "stderr"):
-        raise FaultError(f"`stream` is stdout or stderr, not `{stream}`")
     count = max(1, bytes // len(_BLOCK))
-    out, err = (_BLOCK, b"") if stream == "stdout" else (b"", _BLOCK)
-    world.replies.append(Reply(_pattern(command), host=host, stdout=out, stderr=err, repeat=count))
+    world.replies.append(Reply(_pattern(command), host=host, stdout=_BLOCK, repeat=count))
+
+
+@fault("stderr-flood", "commands that match also print so many bytes on stderr")
+def stderr_flood(world: World, host: str, bytes: int, command: str = "") -> None:  # noqa: A002
+    """The answer on stdout is right; the stream beside it must be drained."""
+    world.noises.append(Noise(host, _pattern(command), bytes))
 
 
 @fault("invalid-utf8", "commands that match print bytes that are not UTF-8, and rc 0")
@@ -61,7 +58,7 @@ def invalid_utf8(world: World, host: str = "*", command: str = "") -> None:
 @fault("stderr-noise", "every command of the host also prints locale warnings on stderr")
 def stderr_noise(world: World, host: str) -> None:
     """A `2>&1` before json.loads breaks."""
-    world.noisy_hosts.add(host)
+    world.noises.append(Noise(host, re.compile(""), len(LOCALE_WARNING), LOCALE_WARNING))
 
 
 @fault("exit-status", "commands that match print nothing and end with this status")

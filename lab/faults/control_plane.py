@@ -87,6 +87,7 @@ def keepalived_absent(world: World, node: str) -> None:
     """The role keepalived was not applied."""
     host = host_of(world, node)
     host.units.pop(KEEPALIVED, None)
+    host.files.remove("/etc/keepalived")
     host.vrrp = None
 
 

@@ -10,6 +10,7 @@ from machines.console import step
 from machines.container import Container
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Sequence
 
     from machines.pki import ClusterPki
@@ -125,21 +126,29 @@ def etcdctl(container: Container, *arguments: str, limit: float = 20.0) -> str:
 
 def _control_plane_complaints(container: Container, voters: int) -> list[str]:
     name = container.machine.name
-    ready = container.call(
-        [
-            *("curl", "-s", "--max-time", "5", "--cacert", f"{_TLS}/server-ca.crt"),
-            *("--cert", f"{_TLS}/client-kube-apiserver.crt"),
-            *("--key", f"{_TLS}/client-kube-apiserver.key"),
-            f"https://127.0.0.1:{plan.API_PORT}/readyz",
-        ]
-    )
+    ready = _ask_api(container, "/readyz")
     if ready.stdout != "ok":
         return [f"{name}: /readyz says {ready.stdout[:60]!r} (curl rc {ready.returncode})"]
+    # An API server whose etcd was away says `ok` long before it can read an object again.
+    pod = _ask_api(container, f"/api/v1/namespaces/kube-system/pods/etcd-{name}")
+    if "kubernetes.io/config.mirror" not in pod.stdout:
+        return [f"{name}: its API does not give its etcd pod (curl rc {pod.returncode})"]
     members = json.loads(etcdctl(container, "member", "list", "-w", "json"))["members"]
     started = [one for one in members if one.get("name") and not one.get("isLearner")]
     if len(started) != voters or len(members) != voters:
         return [f"{name}: {len(members)} etcd members, {len(started)} of them started voters"]
     return []
+
+
+def _ask_api(container: Container, path: str) -> subprocess.CompletedProcess[str]:
+    return container.call(
+        [
+            *("curl", "-s", "--max-time", "5", "--cacert", f"{_TLS}/server-ca.crt"),
+            *("--cert", f"{_TLS}/client-kube-apiserver.crt"),
+            *("--key", f"{_TLS}/client-kube-apiserver.key"),
+            f"https://127.0.0.1:{plan.API_PORT}{path}",
+        ]
+    )
 
 
 def _start(container: Container, pki: ClusterPki, token: str, encryption: str) -> None:

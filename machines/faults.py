@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-_SETTLE: Final = 60.0
+_SETTLE: Final = 90.0
 _FIRST, _SECOND, _THIRD = (Container(machine) for machine in plan.CONTROL_PLANES)
 _BASTION: Final = Container(plan.BASTION)
 _ETCD: Final = "rke2-container@etcd.service"

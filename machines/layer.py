@@ -10,12 +10,12 @@ from typing import Final
 
 from machines import dirs, gobuild
 
-_GUEST: Final = Path(__file__).parent / "guest"
+GUEST: Final = Path(__file__).parent / "guest"
 _LIBRARY: Final = Path("usr/local/lib/machines-lab")
 _RKE2_BIN: Final = Path("var/lib/rancher/rke2/bin")
 
 # Name under machines/guest/files → place in the machine, mode.
-_FILES: Final = {
+FILES: Final = {
     "rke2": (Path("usr/local/bin/rke2"), 0o755),
     "rke2-killall.sh": (Path("usr/local/bin/rke2-killall.sh"), 0o755),
     "network": (_LIBRARY / "network", 0o755),
@@ -32,12 +32,12 @@ _FILES: Final = {
 
 def key() -> str:
     """Changes whenever a program or a file of the layer does."""
-    digest = hashlib.sha256(repr(_FILES).encode())
+    digest = hashlib.sha256(repr(FILES).encode())
     for module in gobuild.MODULES:
         digest.update(module.key().encode())
-    for path in sorted(_GUEST.rglob("*")):
+    for path in sorted(GUEST.rglob("*")):
         if path.is_file() and path.suffix != ".pyc":
-            digest.update(str(path.relative_to(_GUEST)).encode())
+            digest.update(str(path.relative_to(GUEST)).encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -63,13 +63,13 @@ def build() -> Path:
         for program in module.programs:
             folder = _RKE2_BIN if program == "kubectl" else _LIBRARY / "bin"
             _place(programs / program, partial / folder / program)
-    for name, (place, mode) in _FILES.items():
+    for name, (place, mode) in FILES.items():
         path = partial / place
         path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(_GUEST / "files" / name, path)
+        shutil.copyfile(GUEST / "files" / name, path)
         path.chmod(mode)
     shutil.copytree(
-        _GUEST,
+        GUEST,
         partial / _LIBRARY / "guest",
         ignore=shutil.ignore_patterns("files", "__pycache__"),
     )

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from machines import dirs
 from machines.commands import run
+
+MOUNTINFO: Final = Path("/proc/self/mountinfo")
 
 
 def mount_tiny(folder: Path, size: int) -> None:
@@ -29,7 +32,7 @@ def unmount_below(folder: Path) -> None:
 
 
 def _mounted_below(folder: Path) -> list[Path]:
-    listing = Path("/proc/self/mountinfo").read_text()
+    listing = MOUNTINFO.read_text()
     points = [Path(_unescape(line.split()[4])) for line in listing.splitlines()]
     return [point for point in points if point.is_relative_to(folder)]
 

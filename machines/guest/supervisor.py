@@ -25,13 +25,20 @@ _SILENCE: Final = 10.0
 class Supervisor:
     """Listens from `start` until the process ends, so a stop of the unit closes the port."""
 
-    def __init__(self, token: str, members: Callable[[], list[dict[str, Any]]]) -> None:
+    def __init__(
+        self, token: str, members: Callable[[], list[dict[str, Any]]], port: int = PORT
+    ) -> None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(
             TLS / "serving-kube-apiserver.crt", TLS / "serving-kube-apiserver.key"
         )
         # RKE2 listens on every address as well: the VIP may arrive at any moment.
-        self._server = _Server(("0.0.0.0", PORT), _Handler, context, _basic(token), members)  # noqa: S104
+        self._server = _Server(("0.0.0.0", port), _Handler, context, _basic(token), members)  # noqa: S104
+
+    @property
+    def port(self) -> int:
+        """The port it listens on."""
+        return int(self._server.server_address[1])
 
     def start(self) -> None:
         """Serve in the background."""

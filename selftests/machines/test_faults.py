@@ -1,0 +1,129 @@
+"""Faults and what is expected of the suite under each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from machines import dirs, faults, lab, plan
+from machines.errors import LabError
+from machines.expectations import EVERY, EXPECTATIONS, Expectation
+from machines.faults import FAULTS, Fault
+from machines.pki import Pair
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def _fault(done: list[str], *, fails: bool = False) -> Fault:
+    def inject() -> None:
+        done.append("broken")
+        if fails:
+            raise LabError("half way")
+
+    return Fault("sample", "for the tests", inject, done.append, lambda: "before")
+
+
+@pytest.fixture
+def up(state: Path) -> None:
+    """A lab that counts as up at phase c."""
+    dirs.make_private(state)
+    lab.Facts(plan.Phase.C, "layers", Pair("certificate", "key")).save()
+
+
+def test_names_are_unique_and_every_fault_has_an_expectation() -> None:
+    names = [fault.name for fault in FAULTS]
+    assert len(names) == len(set(names))
+    assert set(names) == set(EXPECTATIONS)
+
+
+def test_no_expectation_lets_an_affected_gate_be_green() -> None:
+    for expectations in EXPECTATIONS.values():
+        for expectation in expectations:
+            assert 0 not in expectation.statuses
+            assert all("PASS" not in allowed for allowed in expectation.gates.values())
+            assert expectation.gates or expectation.says
+
+
+@pytest.mark.usefixtures("up")
+def test_a_fault_is_in_force_until_mended_with_what_was_remembered() -> None:
+    done: list[str] = []
+    fault = _fault(done)
+    assert not fault.active
+    fault.break_()
+    assert fault.active
+    with pytest.raises(LabError, match="mend sample"):
+        fault.break_()
+    fault.mend()
+    fault.mend()
+    assert done == ["broken", "before"]
+
+
+@pytest.mark.usefixtures("up")
+def test_a_fault_that_broke_half_way_can_be_mended() -> None:
+    done: list[str] = []
+    fault = _fault(done, fails=True)
+    with pytest.raises(LabError, match="half way"):
+        fault.break_()
+    fault.mend()
+    assert done == ["broken", "before"]
+
+
+def test_nothing_is_broken_without_a_lab() -> None:
+    done: list[str] = []
+    with pytest.raises(LabError, match="not up"):
+        _fault(done).break_()
+    assert done == []
+
+
+def test_nothing_is_broken_before_phase_c(state: Path) -> None:
+    dirs.make_private(state)
+    lab.Facts(plan.Phase.B, "layers", Pair("certificate", "key")).save()
+    with pytest.raises(LabError, match="--phase c"):
+        _fault([]).break_()
+
+
+def test_an_unknown_fault_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(LabError, match="keepalived-killed"):
+        faults.find("nonsense")
+
+
+_SAMPLE = Expectation(
+    "sample",
+    "gate_c",
+    {"C.3": frozenset({"FAIL"}), "C.1": frozenset({"FAIL", "UNKNOWN"})},
+    says=("SHA256:",),
+)
+_GOOD = {"C.1": "UNKNOWN", "C.3[rke-cp01]": "FAIL", "C.3[rke-cp02]": "FAIL", "C.4": "PASS"}
+
+
+def test_an_expectation_met_has_no_complaint() -> None:
+    assert _SAMPLE.complaints(1, _GOOD, "key SHA256:abc") == []
+
+
+@pytest.mark.parametrize(
+    ("status", "verdicts", "output", "complaint"),
+    [
+        (0, _GOOD, "SHA256:", "exit 0"),
+        (1, {**_GOOD, "C.3[rke-cp02]": "PASS"}, "SHA256:", r"C\.3\[rke-cp02\] is PASS"),
+        (1, {"C.1": "FAIL"}, "SHA256:", r"C\.3 has no verdict"),
+        (1, _GOOD, "", "nothing says"),
+        (1, _GOOD, "SHA256: Traceback (most recent call last):", "traceback"),
+    ],
+)
+def test_whatever_is_not_as_expected_is_said(
+    status: int, verdicts: dict[str, str], output: str, complaint: str
+) -> None:
+    found = _SAMPLE.complaints(status, verdicts, output)
+    assert len(found) == 1
+    with pytest.raises(AssertionError, match=complaint):
+        raise AssertionError(found[0])
+
+
+def test_every_gate_can_be_meant() -> None:
+    expectation = Expectation("all", "gate_b", {EVERY: frozenset({"UNKNOWN"})})
+    assert expectation.complaints(1, {"B.1": "UNKNOWN", "B.2": "UNKNOWN"}, "") == []
+    assert expectation.complaints(1, {"B.1": "UNKNOWN", "B.2": "PASS"}, "") == [
+        "B.2 is PASS, expected UNKNOWN"
+    ]

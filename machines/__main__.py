@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 
 from machines import acceptance, cgroups, cluster, faults, lab, network, plan
@@ -162,4 +163,5 @@ _COMMANDS = {
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main())

@@ -20,6 +20,7 @@ _TOOLS: Final = {
     "systemd-nspawn": "systemd-container",
     "ip": "iproute2",
     "nsenter": "util-linux",
+    "setpriv": "util-linux",
     "unshare": "util-linux",
     "mount": "mount",
     "chroot": "coreutils",

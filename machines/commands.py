@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _TAIL_LINES: Final = 15
+# Whatever the command starts and mounts ends with us, even if we are killed.
+_CONTAINED: Final = (
+    *("setpriv", "--pdeathsig", "KILL", "--"),
+    *("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--"),
+)
 
 
 def run(
@@ -22,15 +27,18 @@ def run(
     env: Mapping[str, str] | None = None,
     limit: float = 60.0,
     check: bool = True,
+    contained: bool = False,
 ) -> subprocess.CompletedProcess[str]:
     """Run `argv` to its end, both streams captured as text.
+
+    With `contained` (root only) it leaves no process and no mount behind, whatever ends it.
 
     Raises:
         LabError: not there, not done within `limit` seconds or, with `check`, rc other than 0.
     """
     try:
         done = subprocess.run(
-            argv,
+            [*_CONTAINED, *argv] if contained else argv,
             input=stdin,
             stdin=subprocess.DEVNULL if stdin is None else None,
             capture_output=True,

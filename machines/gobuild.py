@@ -104,7 +104,13 @@ def build(module: GoModule) -> Path:
         "GOWORK": "off",
     }
     with step(f"fetching the Go modules of {module.name}"):
-        run(["go", "mod", "download"], cwd=module.folder, env=env, limit=_BUILD_LIMIT)
+        run(
+            ["go", "mod", "download"],
+            cwd=module.folder,
+            env=env,
+            limit=_BUILD_LIMIT,
+            contained=True,
+        )
     for program, package in module.programs.items():
         with step(f"building {program}"):
             run(
@@ -121,6 +127,7 @@ def build(module: GoModule) -> Path:
                 cwd=module.folder,
                 env=env,
                 limit=_BUILD_LIMIT,
+                contained=True,
             )
     partial.rename(target)
     return target

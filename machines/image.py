@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SUITE: Final = "bookworm"
-MIRROR: Final = "http://deb.debian.org/debian"
 PACKAGES: Final = (
     "ca-certificates",
     "curl",
@@ -54,6 +53,7 @@ systemctl disable keepalived.service nftables.service
 systemctl mask apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer \\
     e2scrub_reap.service fstrim.timer getty.target console-getty.service
 systemctl set-default multi-user.target
+mkdir -p /var/log/journal
 rm -f /etc/ssh/ssh_host_* /etc/machine-id /var/lib/dbus/machine-id /etc/hostname
 apt-get clean
 rm -rf /var/lib/apt/lists/*
@@ -62,7 +62,7 @@ rm -rf /var/lib/apt/lists/*
 
 def key() -> str:
     """Changes whenever the recipe does."""
-    recipe = repr((SUITE, MIRROR, PACKAGES, _FINISH))
+    recipe = repr((SUITE, PACKAGES, _FINISH))
     return hashlib.sha256(recipe.encode()).hexdigest()[:16]
 
 
@@ -91,10 +91,10 @@ def build() -> Path:
                 f"--include={','.join(PACKAGES)}",
                 SUITE,
                 str(partial),
-                MIRROR,
             ],
             limit=1200.0,
+            contained=True,
         )
-        run(["chroot", str(partial), "sh", "-eu"], stdin=_FINISH, limit=300.0)
+        run(["chroot", str(partial), "sh", "-eu"], stdin=_FINISH, limit=300.0, contained=True)
     partial.rename(target)
     return target

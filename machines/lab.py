@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import os
 import secrets
 import shutil
 from dataclasses import asdict, dataclass
@@ -87,13 +88,19 @@ def exclusive() -> Iterator[None]:
         LabError: another one is at work.
     """
     require_root()
+    # Folders of a machine's disk are seen by its users whatever the umask of who runs the lab;
+    # what is private says so itself.
+    umask = os.umask(0o022)
     lock = dirs.make_private(dirs.cache()) / "lab.lock"
-    with lock.open("w") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise LabError(f"another `python -m machines` is at work (lock {lock})") from None
-        yield
+    try:
+        with lock.open("w") as stream:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise LabError(f"another `python -m machines` is at work ({lock})") from None
+            yield
+    finally:
+        os.umask(umask)
 
 
 def up(phase: plan.Phase) -> None:

@@ -10,8 +10,8 @@ from .paths import AGENT, CREDENTIALS, ETCD, PROGRAMS, TLS, VERSION
 if TYPE_CHECKING:
     from .config import Config
 
-_REGISTRY: Final = "index.docker.io/rancher"
-_KUBERNETES_IMAGE: Final = f"{_REGISTRY}/hardened-kubernetes:{VERSION.replace('+', '-')}-build"
+_IMAGES: Final = "rancher"
+_KUBERNETES_IMAGE: Final = f"{_IMAGES}/hardened-kubernetes:{VERSION.replace('+', '-')}-build"
 _ISSUER: Final = "https://kubernetes.default.svc.cluster.local"
 
 
@@ -20,7 +20,7 @@ def of_server(config: Config) -> tuple[StaticPod, ...]:
     return (
         StaticPod(
             "etcd",
-            f"{_REGISTRY}/hardened-etcd:v3.6.14-k3s1-build",
+            f"{_IMAGES}/hardened-etcd:v3.6.14-k3s1-build",
             (str(PROGRAMS / "etcd"), f"--config-file={ETCD}/config"),
         ),
         StaticPod("kube-apiserver", _KUBERNETES_IMAGE, _api_server(config)),

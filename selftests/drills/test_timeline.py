@@ -58,7 +58,7 @@ def test_it_says_in_words_what_it_shows() -> None:
     assert [each.tag for each in root][:2] == [f"{NS}title", f"{NS}desc"]
     assert root[0].text == "C.6"
     described = root[1].text or ""
-    assert "Outages: 1, longest 2.00 s, all 2.00 s." in described
+    assert "1 outage, longest 2.00 s, all 2.00 s; blind 0.00 s." in described
     assert "Outage from 2.00 s to 4.00 s." in described
     assert "fault at 1.9 s." in described
     words = [each.text for each in root.iter(f"{NS}text")]

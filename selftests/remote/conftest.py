@@ -16,12 +16,12 @@ from fixtures.core.requests import HostCommand
 from fixtures.remote.asker import RemoteAsker
 from fixtures.remote.bastion import BastionLink
 from selftests.remote.hosts import USER, Gauge, SshHost
-from selftests.remote.sockets import RawServer, Relay
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from fixtures.core.requests import Answer
+    from selftests.remote.sockets import RawServer, Relay
 
 WETOPI = Path(__file__).resolve().parents[2] / "inventories" / "wetopi.yaml"
 BASTION = "wetopi-ops01"
@@ -93,7 +93,7 @@ class Site:
         self.write_known_hosts()
         return raw
 
-    def cluster(self, *, key: Path | None | str = "file", **limits: float) -> Cluster:
+    def cluster(self, *, key: Path | str | None = "file", **limits: float) -> Cluster:
         named = self.key_file if key == "file" else key
         assert not isinstance(named, str)
         return replace(
@@ -114,14 +114,14 @@ class Site:
         self,
         passphrase: Callable[[str], str] | None = None,
         learn: Callable[[str], None] | None = None,
-        key: Path | None | str = "file",
+        key: Path | str | None = "file",
         **limits: float,
     ) -> BastionLink:
         link = BastionLink(self.cluster(key=key, **limits), passphrase=passphrase, learn=learn)
         self.links.append(link)
         return link
 
-    def asker(self, key: Path | None | str = "file", **limits: float) -> RemoteAsker:
+    def asker(self, key: Path | str | None = "file", **limits: float) -> RemoteAsker:
         link = self.link(key=key, **limits)
         return RemoteAsker(link.cluster, link, progress=self.said.append)
 

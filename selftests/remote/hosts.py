@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import asyncssh
 
 from selftests.remote.loop import BACKGROUND
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
 FOREVER = 3600
 USER = "ubuntu"
@@ -43,6 +43,7 @@ class SshHost:
         default_factory=dict
     )
     runs_commands: bool = True
+    takes_keys: bool = True
     answers_auth: bool = True
     after_refusal: str = "nothing"
     behaviours: dict[str, Callable[[], object]] = field(default_factory=dict)
@@ -110,7 +111,10 @@ class _Server(asyncssh.SSHServer):
         return True
 
     def public_key_auth_supported(self) -> bool:
-        return True
+        return self._host.takes_keys
+
+    def password_auth_supported(self) -> bool:
+        return not self._host.takes_keys
 
     async def validate_public_key(self, username: str, key: asyncssh.SSHKey) -> bool:
         self._host.offers.append(key.get_fingerprint())
@@ -158,58 +162,100 @@ class _Server(asyncssh.SSHServer):
             host.gauge.now -= 1
 
     async def _behave(self, process: asyncssh.SSHServerProcess[bytes], command: str) -> None:
-        """`out N`, `err N`, `both N M`, `exit N`, `kill NAME`, `hang`, `spin`, `hold`, `cut`…"""
+        host = self._host
         word, _, rest = command.partition(" ")
-        if command in self._host.behaviours:
-            self._host.behaviours[command]()
+        if command in host.behaviours:
+            host.behaviours[command]()
             await asyncio.sleep(FOREVER)
-        elif command in self._host.answers:
-            rc, stdout, stderr = self._host.answers[command]
+        elif command in host.answers:
+            rc, stdout, stderr = host.answers[command]
             process.stdout.write(stdout)
             process.stderr.write(stderr)
             process.exit(rc)
-        elif word in {"out", "err", "both"}:
-            sizes = {"out": f"{rest} 0", "err": f"0 {rest}", "both": rest}[word].split()
-            await _flood(process, *map(int, sizes))
-            process.exit(0)
-        elif word == "exit":
-            process.stdout.write(b"out\n")
-            process.stderr.write(b"err\n")
-            process.exit(int(rest))
-        elif word == "kill":
-            process.exit_with_signal(rest)
-        elif word == "vanish":
-            process.stdout.write(b"half")
-            process.channel.close()
-        elif word == "cat":
-            process.stdout.write(await process.stdin.read())
-            process.exit(0)
-        elif word == "hang":
-            process.stdout.write(b"half")
-            await process.stdin.read()
-            await asyncio.sleep(FOREVER)
-        elif word == "wait-for-signal":
-            while True:
-                await process.stdin.read(1)
-                await asyncio.sleep(0.01)
-        elif word == "sleep":
-            await asyncio.sleep(float(rest))
-            process.exit(0)
-        elif word == "spin":
-            while True:
-                process.stdout.write(b"x" * 32768)
-                await process.stdout.drain()
-        elif word == "hold":
-            await self._host.hold.wait()
-            process.exit(0)
         elif word == "cut":
             process.stdout.write(b"half")
-            process.exit_with_status = None  # type: ignore[assignment]
             await process.stdout.drain()
             self._connection.abort()
+        elif word in _COMMANDS:
+            await _COMMANDS[word](process, rest)
         else:
             process.stderr.write(f"sh: 1: {word}: not found\n".encode())
             process.exit(127)
+
+
+Process: TypeAlias = asyncssh.SSHServerProcess[bytes]
+
+
+async def _out(process: Process, size: str) -> None:
+    await _both(process, f"{size} 0")
+
+
+async def _err(process: Process, size: str) -> None:
+    await _both(process, f"0 {size}")
+
+
+async def _both(process: Process, sizes: str) -> None:
+    stdout, stderr = map(int, sizes.split())
+    await _flood(process, stdout, stderr)
+    process.exit(0)
+
+
+async def _exit(process: Process, code: str) -> None:
+    process.stdout.write(b"out\n")
+    process.stderr.write(b"err\n")
+    process.exit(int(code))
+
+
+async def _kill(process: Process, name: str) -> None:
+    process.exit_with_signal(name)
+
+
+async def _vanish(process: Process, _: str) -> None:
+    process.stdout.write(b"half")
+    process.channel.close()
+
+
+async def _cat(process: Process, _: str) -> None:
+    process.stdout.write(await process.stdin.read())
+    process.exit(0)
+
+
+async def _hang(process: Process, _: str) -> None:
+    process.stdout.write(b"half")
+    await process.stdin.read()
+    await asyncio.sleep(FOREVER)
+
+
+async def _sleep(process: Process, seconds: str) -> None:
+    await asyncio.sleep(float(seconds))
+    process.exit(0)
+
+
+async def _spin(process: Process, _: str) -> None:
+    while True:
+        process.stdout.write(b"x" * 32768)
+        await process.stdout.drain()
+
+
+async def _wait_for_signal(process: Process, _: str) -> None:
+    while True:
+        await process.stdin.read(1)
+        await asyncio.sleep(0.01)
+
+
+_COMMANDS: dict[str, Callable[[Process, str], Awaitable[None]]] = {
+    "out": _out,
+    "err": _err,
+    "both": _both,
+    "exit": _exit,
+    "kill": _kill,
+    "vanish": _vanish,
+    "cat": _cat,
+    "hang": _hang,
+    "sleep": _sleep,
+    "spin": _spin,
+    "wait-for-signal": _wait_for_signal,
+}
 
 
 async def _flood(process: asyncssh.SSHServerProcess[bytes], stdout: int, stderr: int) -> None:

@@ -112,6 +112,10 @@ class Relay:
             BACKGROUND.call(self.server.close)
         self.cut()
 
+    def settle(self) -> None:
+        """Wait until what is under way has arrived."""
+        BACKGROUND.run(asyncio.sleep(4 * self.delay))
+
     def freeze(self) -> None:
         """Pass nothing on any more, and keep the connections open."""
         BACKGROUND.call(self.frozen.set)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 import subprocess
+import threading
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+import paramiko
 import pytest
 
 from fixtures.core.requests import HostCommand, Output, Silence
@@ -161,6 +165,41 @@ def test_a_server_that_never_answers_our_key_is_silence_within_the_limit(site: S
     assert "did not answer the authentication within 0.3 s" in reason(site, asker)
     site.ask(asker, "exit 1", BASTION)
     assert len(site.bastion.offers) == 1
+
+
+def test_a_server_that_takes_no_keys_is_one_sentence(site: Site) -> None:
+    site.bastion.takes_keys = False
+    assert "does not allow keys for ubuntu, only keyboard-interactive" in reason(site, site.asker())
+
+
+class TwoFactors(paramiko.ServerInterface):
+    """Accepts any key and asks for more."""
+
+    def check_auth_publickey(self, username: str, key: paramiko.PKey) -> int:
+        return paramiko.AUTH_PARTIALLY_SUCCESSFUL
+
+    def get_allowed_auths(self, username: str) -> str:
+        return "keyboard-interactive"
+
+
+def test_a_second_factor_is_one_sentence(site: Site) -> None:
+    host_key = paramiko.ECDSAKey.generate()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            transport = paramiko.Transport(connection)
+            transport.add_server_key(host_key)
+            transport.start_server(server=TwoFactors())
+
+        threading.Thread(target=serve, daemon=True).start()
+        port = listener.getsockname()[1]
+        line = f"[127.0.0.1]:{port} {host_key.get_name()} {host_key.get_base64()}\n"
+        site.known_hosts.write_text(line)
+        site.bastion.stop()
+        site.raw = SimpleNamespace(port=port, stop=lambda: None)  # type: ignore[assignment]
+        text = reason(site, site.asker())
+    assert "also demands keyboard-interactive: a second factor is not supported" in text
 
 
 def test_without_key_and_agent_nobody_is_contacted(site: Site) -> None:

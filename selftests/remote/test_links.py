@@ -52,8 +52,9 @@ def test_one_rebuff_at_the_bastion_s_door_is_answered_by_waiting_and_one_more_tr
     answers = asker.ask([HostCommand(host, "exit 0", 5) for host in ALL])
     assert {type(answer) for answer in answers.values()} == {Output}
     assert relay.accepted == 2
-    assert any("waiting 0.1 s before connecting to wetopi-ops01 again" in text
-               for text in site.said)
+    assert any(
+        "waiting 0.1 s before connecting to wetopi-ops01 again" in text for text in site.said
+    )
 
 
 def test_two_rebuffs_are_silence_for_the_rest_of_the_batch(site: Site, rude: Behaviour) -> None:
@@ -106,10 +107,14 @@ def test_a_silent_bastion_is_silence_within_the_command_s_limit(
 @pytest.mark.parametrize(
     ("forward", "word"),
     [
-        (asyncssh.ChannelOpenError(asyncssh.OPEN_CONNECT_FAILED, "No route to host"),
-         "No route to host"),
-        (asyncssh.ChannelOpenError(asyncssh.OPEN_ADMINISTRATIVELY_PROHIBITED, "open failed"),
-         "refuses the connection to 10.72.0.21 port 22 (open failed)"),
+        (
+            asyncssh.ChannelOpenError(asyncssh.OPEN_CONNECT_FAILED, "No route to host"),
+            "No route to host",
+        ),
+        (
+            asyncssh.ChannelOpenError(asyncssh.OPEN_ADMINISTRATIVELY_PROHIBITED, "open failed"),
+            "refuses the connection to 10.72.0.21 port 22 (open failed)",
+        ),
         (None, "did not open the connection to 10.72.0.21 port 22 within 0.3 s"),
     ],
 )

@@ -172,6 +172,9 @@ class _Server(asyncssh.SSHServer):
             process.stdout.write(stdout)
             process.stderr.write(stderr)
             process.exit(rc)
+        elif word == "hold":
+            await host.hold.wait()
+            process.exit(0)
         elif word == "cut":
             process.stdout.write(b"half")
             await process.stdout.drain()

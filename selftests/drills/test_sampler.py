@@ -5,10 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from fixtures.applylog.ledger import Ledger
+from fixtures.applylog.record import Kind as LineKind
 from fixtures.core.limits import Limits
 from fixtures.core.verdicts import Undecided
 from fixtures.drills import recorder, sampler
@@ -16,6 +18,9 @@ from fixtures.drills.allowance import unseen
 from fixtures.drills.sampler import Pace, Sampler
 from fixtures.drills.samples import Kind, Seen, Target
 from selftests.drills.clock import PatientClock, Stepped, wait_until
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PACE = Pace(0.25, 1.0)
 OK = Seen(Kind.OK)
@@ -78,6 +83,22 @@ def test_a_record_is_what_the_log_holds() -> None:
         "detail": "Connection refused",
         "ms": 0.0,
     }
+
+
+def test_a_change_can_be_a_line_of_the_apply_log(tmp_path: Path) -> None:
+    probes = puppets()
+    stepper = Stepped(probes, PACE)
+    stepper.step()
+    probes[Target.NEW].seen = Seen(Kind.STATUS, "500: [-]etcd failed")
+    stepper.step()
+    stepper.stop()
+    ledger = Ledger.open(tmp_path, "lab")
+    for change in stepper.changes:
+        ledger.append(LineKind.SAMPLE, gate="C.6", **change)
+    last = list(ledger.lines())[-1].fields
+    assert str(last["due"]).endswith("Z")
+    expected = {"t": 0.25, "target": "new", "from": "up", "to": "down", "how": "status"}
+    assert {**last, **expected, "gate": "C.6", "detail": "500: [-]etcd failed"} == last
 
 
 def test_changes_come_in_order_of_start_times_not_of_answers() -> None:

@@ -163,17 +163,23 @@ done
         """Wait until `ready` is true; LabErrors while asking count as not yet.
 
         Raises:
-            LabError: not within `limit` seconds; the text names the machine and has its journal.
+            LabError: not within `limit` seconds, or the machine ended; the text names it and has
+                its journal.
         """
-        deadline = time.monotonic() + limit
-        while time.monotonic() < deadline:
+        started = time.monotonic()
+        alive = False
+        while time.monotonic() < started + limit:
             with contextlib.suppress(LabError):
                 if ready():
                     return
+            there = bool(cgroups.processes(self.machine.name))
+            if alive and not there:
+                break
+            alive = there
             time.sleep(_POLL)
         raise LabError(
-            f"{self.machine.name}: no {what} after {limit:.0f} s; its last words:\n"
-            + self.last_words(journal_of)
+            f"{self.machine.name}: no {what} after {time.monotonic() - started:.0f} s; "
+            f"its last words:\n{self.last_words(journal_of)}"
         )
 
     def call(

@@ -16,6 +16,8 @@ from fixtures.core.requests import HostCommand
 from fixtures.remote.asker import RemoteAsker
 from fixtures.remote.bastion import BastionLink
 from selftests.remote.hosts import USER, Gauge, SshHost
+from selftests.remote.loop import BACKGROUND
+from selftests.remote.stand import Stand
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -163,3 +165,12 @@ def site(tmp_path: Path, wetopi: Cluster, monkeypatch: pytest.MonkeyPatch) -> It
     site.write_key()
     yield site
     site.close()
+
+
+@pytest.fixture
+def stand(site: Site) -> Iterator[Stand]:
+    """The working cluster with an API behind its VIP."""
+    stand = Stand(site)
+    yield stand
+    for api in stand.servers:
+        BACKGROUND.call(api.server.close)

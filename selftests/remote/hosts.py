@@ -55,6 +55,7 @@ class SshHost:
     signals: deque[str] = field(default_factory=deque)
     started: asyncio.Event = field(default_factory=asyncio.Event)
     hold: asyncio.Event = field(default_factory=asyncio.Event)
+    tasks: set[asyncio.Task[object]] = field(default_factory=set)
     server: asyncssh.SSHAcceptor | None = None
 
     @property
@@ -73,6 +74,8 @@ class SshHost:
         self.server = BACKGROUND.run(self._listen(port))
 
     def stop(self) -> None:
+        for task in list(self.tasks):
+            BACKGROUND.call(task.cancel)
         if self.server is not None:
             BACKGROUND.call(self.server.close)
             BACKGROUND.run(self.server.wait_closed())
@@ -149,6 +152,9 @@ class _Server(asyncssh.SSHServer):
         host = self._host
         command = process.command or ""
         host.commands.append(command)
+        task = asyncio.current_task()
+        assert task is not None
+        host.tasks.add(task)
         host.gauge.now += 1
         host.gauge.most = max(host.gauge.most, host.gauge.now)
         host.started.set()
@@ -160,6 +166,7 @@ class _Server(asyncssh.SSHServer):
             pass
         finally:
             host.gauge.now -= 1
+            host.tasks.discard(task)
 
     async def _behave(self, process: asyncssh.SSHServerProcess[bytes], command: str) -> None:
         host = self._host

@@ -6,6 +6,7 @@ import logging
 import os
 import socket
 import subprocess
+import sys
 import threading
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -91,6 +92,14 @@ def test_a_wrong_passphrase_is_one_sentence_and_nobody_is_contacted(site: Site) 
     assert "is not the right one" in reason(site, asker)
     assert len(asked) == 1
     assert site.bastion.offers == []
+
+
+def test_without_a_terminal_nobody_can_be_asked() -> None:
+    code = "from fixtures.remote.credentials import terminal_passphrase as ask; print(ask())"
+    run = subprocess.run(
+        [sys.executable, "-c", code], start_new_session=True, capture_output=True, check=True
+    )
+    assert run.stdout == b"None\n"
 
 
 def test_an_encrypted_key_without_terminal_names_the_agent(site: Site) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import ssl
 import tempfile
-from pathlib import Path
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from lab import apiserver
@@ -16,6 +16,7 @@ from lab.tools.curl import certificate_names
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
+    from pathlib import Path
 
     from aiohttp import web
 
@@ -45,7 +46,7 @@ class ApiFront:
 
     def warm_up(self) -> None:
         """Import what the first request would otherwise wait for."""
-        from aiohttp import web  # noqa: F401
+        import_module("aiohttp.web")
 
     async def serve(self, name: str, sock: socket.socket) -> None:
         """Serve one connection to that control plane's API."""
@@ -60,7 +61,8 @@ class ApiFront:
 
     def _server(self, name: str) -> Callable[[], asyncio.Protocol]:
         if name not in self._servers:
-            from aiohttp import web
+            # Imported when the first connection comes: it takes as long as the whole lab's start.
+            from aiohttp import web  # noqa: PLC0415
 
             async def handle(request: web.BaseRequest) -> web.StreamResponse:
                 return await self._answer(name, request)
@@ -69,7 +71,7 @@ class ApiFront:
         return self._servers[name]
 
     async def _answer(self, name: str, request: web.BaseRequest) -> web.Response:
-        from aiohttp import web
+        from aiohttp import web  # noqa: PLC0415
 
         world = self._stage.world
         answer = apiserver.answer(

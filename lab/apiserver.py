@@ -20,31 +20,43 @@ if TYPE_CHECKING:
     from lab.world import World
 
 _CHECKS = (
-    "ping log etcd etcd-readiness informer-sync "
-    "poststarthook/start-apiserver-admission-initializer "
-    "poststarthook/generic-apiserver-start-informers "
-    "poststarthook/priority-and-fairness-config-consumer poststarthook/priority-and-fairness-filter "
-    "poststarthook/storage-object-count-tracker-hook poststarthook/start-apiextensions-informers "
-    "poststarthook/start-apiextensions-controllers poststarthook/crd-informer-synced "
-    "poststarthook/start-system-namespaces-controller "
-    "poststarthook/peer-endpoint-reconciler-controller "
-    "poststarthook/start-cluster-authentication-info-controller "
-    "poststarthook/start-kube-apiserver-identity-lease-controller "
-    "poststarthook/start-kube-apiserver-identity-lease-garbage-collector "
-    "poststarthook/storage-readiness poststarthook/start-legacy-token-tracking-controller "
-    "poststarthook/start-service-ip-repair-controllers poststarthook/rbac/bootstrap-roles "
-    "poststarthook/scheduling/bootstrap-system-priority-classes "
-    "poststarthook/priority-and-fairness-config-producer poststarthook/bootstrap-controller "
-    "poststarthook/start-kubernetes-service-cidr-controller "
-    "poststarthook/start-kube-aggregator-informers "
-    "poststarthook/apiservice-status-local-available-controller "
-    "poststarthook/apiservice-status-remote-available-controller "
-    "poststarthook/apiservice-registration-controller "
-    "poststarthook/apiservice-discovery-controller "
-    "poststarthook/kube-apiserver-autoregistration autoregister-completion "
-    "poststarthook/apiservice-openapi-controller poststarthook/apiservice-openapiv3-controller "
-    "shutdown"
-).split()
+    "ping",
+    "log",
+    "etcd",
+    "etcd-readiness",
+    "informer-sync",
+    "poststarthook/start-apiserver-admission-initializer",
+    "poststarthook/generic-apiserver-start-informers",
+    "poststarthook/priority-and-fairness-config-consumer",
+    "poststarthook/priority-and-fairness-filter",
+    "poststarthook/storage-object-count-tracker-hook",
+    "poststarthook/start-apiextensions-informers",
+    "poststarthook/start-apiextensions-controllers",
+    "poststarthook/crd-informer-synced",
+    "poststarthook/start-system-namespaces-controller",
+    "poststarthook/peer-endpoint-reconciler-controller",
+    "poststarthook/start-cluster-authentication-info-controller",
+    "poststarthook/start-kube-apiserver-identity-lease-controller",
+    "poststarthook/start-kube-apiserver-identity-lease-garbage-collector",
+    "poststarthook/storage-readiness",
+    "poststarthook/start-legacy-token-tracking-controller",
+    "poststarthook/start-service-ip-repair-controllers",
+    "poststarthook/rbac/bootstrap-roles",
+    "poststarthook/scheduling/bootstrap-system-priority-classes",
+    "poststarthook/priority-and-fairness-config-producer",
+    "poststarthook/bootstrap-controller",
+    "poststarthook/start-kubernetes-service-cidr-controller",
+    "poststarthook/start-kube-aggregator-informers",
+    "poststarthook/apiservice-status-local-available-controller",
+    "poststarthook/apiservice-status-remote-available-controller",
+    "poststarthook/apiservice-registration-controller",
+    "poststarthook/apiservice-discovery-controller",
+    "poststarthook/kube-apiserver-autoregistration",
+    "autoregister-completion",
+    "poststarthook/apiservice-openapi-controller",
+    "poststarthook/apiservice-openapiv3-controller",
+    "shutdown",
+)
 _ONLY_READYZ = frozenset({"etcd-readiness", "informer-sync", "shutdown"})
 _NEED_ETCD = frozenset({"etcd", "etcd-readiness"})
 
@@ -67,9 +79,7 @@ class Answer:
 def answer(world: World, host: Host, method: str, target: str, client: Client | None) -> Answer:
     """Answer one request on that control plane's API.
 
-    Args:
-        target: path with query.
-        client: whom the client certificate names; None for none.
+    `target` is a path with its query; `client` is whom the client certificate names, if any.
     """
     if client is None or not client.valid:
         return failure(401, "Unauthorized", "Unauthorized")

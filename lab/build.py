@@ -13,6 +13,7 @@ from lab.layout import Part
 from lab.objects import Store
 from lab.phase import Phase
 from lab.pki import Pki
+from lab.pods import pod
 from lab.workloads import Workloads, namespaces
 from lab.world import AGENT, KEEPALIVED, SERVER, World
 
@@ -39,9 +40,8 @@ _WORKER_PROCESSES = frozenset({"kubelet", "containerd", "kube-proxy"})
 def world(seed: Seed, layout: Layout, phase: Phase, servers: int | None = None) -> World:
     """A healthy world at that phase.
 
-    Args:
-        servers: how many control planes are applied, when it is not what the phase says (a
-            phase C that stopped half-way).
+    `servers` is how many control planes are applied, when it is not what the phase says (a phase C
+    that stopped half-way).
     """
     hosts = {machine.name: _host(seed, machine) for machine in layout.machines}
     if servers is None:
@@ -138,4 +138,4 @@ def _register(world: World, servers: list[Host], agents: list[Host]) -> None:
             )
         )
     for shape in Workloads(seed, phase, servers, agents).shapes():
-        world.objects.put(kinds.pod(seed, shape, first + timedelta(minutes=1)))
+        world.objects.put(pod(seed, shape, first + timedelta(minutes=1)))

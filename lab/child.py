@@ -1,4 +1,7 @@
-"""The lab as a child process of a runner. It dies with its stdin, so a killed runner leaves none."""
+"""The lab as a child process of a runner.
+
+It ends with its stdin, so a runner that is killed leaves none behind.
+"""
 
 from __future__ import annotations
 

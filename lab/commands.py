@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import math
 import os
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from lab import layout
-from lab.shell import Shell, Streams
+from lab.shell import Shell
+from lab.streams import Streams
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from lab.world import World
 
 _CHUNK = 1 << 16
+_DEFECT = 70
 
 
 class LinkCut(Exception):  # noqa: N818
@@ -98,7 +98,7 @@ async def run(world: World, host: Host, line: str, log: CommandLog) -> AsyncIter
         shell = Shell.login(world, host, layout.USER)
         mysteries = shell.journal.mysteries
         streams = Streams()
-        rc = await shell.run_line(line, streams)
+        rc = await _run_line(shell, line, streams)
         for data, error in ((streams.out, False), (streams.err, True)):
             if data:
                 yield Chunk(bytes(data), error)
@@ -107,20 +107,20 @@ async def run(world: World, host: Host, line: str, log: CommandLog) -> AsyncIter
         log.write(host.name, line, rc, mysteries)
 
 
+async def _run_line(shell: Shell, line: str, streams: Streams) -> int:
+    try:
+        return await shell.run_line(line, streams)
+    except Exception as defect:  # a client must not wait for what the lab got wrong
+        shell.journal.mysteries.append(f"defect: {type(defect).__name__}: {defect}")
+        streams.err += f"the lab failed: {type(defect).__name__}: {defect}\n".encode()
+        return _DEFECT
+
+
 async def _replied(reply: Reply) -> AsyncIterator[Chunk]:
-    await taken(reply)
+    await reply.take()
     for _ in range(reply.repeat):
         for data, error in ((reply.stdout, False), (reply.stderr, True)):
             for start in range(0, len(data), _CHUNK):
                 yield Chunk(data[start : start + _CHUNK], error)
     if reply.cut is not None:
         raise LinkCut(reply.cut)
-
-
-async def taken(reply: Reply) -> None:
-    """Count the reply as used and wait as long as it wants."""
-    reply.used += 1
-    if math.isinf(reply.after):
-        await asyncio.get_running_loop().create_future()
-    elif reply.after:
-        await asyncio.sleep(reply.after)

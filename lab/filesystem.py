@@ -33,6 +33,7 @@ class Entry:
         program: name of the tool that runs when the file is executed, if it is a binary.
         target: where a link points.
         size: bytes, when the content is only pretended (binaries).
+        modified: seconds since the epoch; None is before the lab began.
     """
 
     kind: Kind
@@ -43,6 +44,7 @@ class Entry:
     program: str | None = None
     target: str = ""
     size: int | None = None
+    modified: float | None = None
 
     def read(self) -> bytes:
         """The whole content."""
@@ -72,9 +74,14 @@ NOT_A_FOLDER = "Not a directory"
 
 
 class FileSystem:
-    """Paths to entries; folders above a path come to be with it, 0755 root."""
+    """Paths to entries; folders above a path come to be with it, 0755 root.
+
+    Attributes:
+        clock: seconds since the epoch, for what is written from now on.
+    """
 
     def __init__(self) -> None:
+        self.clock: Callable[[], float] | None = None
         self._entries: dict[str, Entry] = {"/": Entry(Kind.FOLDER, 0o755)}
 
     def put(self, path: str, entry: Entry) -> None:
@@ -82,6 +89,8 @@ class FileSystem:
         parent = posixpath.dirname(path)
         if parent not in self._entries:
             self.put(parent, Entry(Kind.FOLDER, 0o755))
+        if self.clock is not None and entry.modified is None:
+            entry = replace(entry, modified=self.clock())
         self._entries[path] = entry
 
     def file(
@@ -105,6 +114,8 @@ class FileSystem:
 
     def change(self, path: str, **fields: object) -> None:
         """Replace fields of the entry at `path`."""
+        if self.clock is not None and "content" in fields:
+            fields["modified"] = self.clock()
         self._entries[path] = replace(self._entries[path], **fields)  # type: ignore[arg-type]
 
     def remove(self, path: str) -> None:
@@ -113,6 +124,12 @@ class FileSystem:
             known for known in self._entries if known == path or known.startswith(path + "/")
         ]:
             del self._entries[known]
+
+    def move(self, source: str, target: str) -> None:
+        """Give the path and everything below it another name; the target must not be there."""
+        for known in sorted(self._entries):
+            if known == source or known.startswith(source + "/"):
+                self._entries[target + known[len(source) :]] = self._entries.pop(known)
 
     def resolve(self, path: str, user: str, *, follow: bool = True) -> tuple[str, Entry]:
         """The real path and its entry, as `user` may reach it.
@@ -191,6 +208,15 @@ class FileSystem:
             raise FileError(path, PERMISSION_DENIED)
         if entry.kind is not Kind.DEVICE:
             self.change(real, content=entry.read() + content if append else content)
+
+    def check_folder_of(self, path: str, user: str) -> None:
+        """Whether `user` may add and remove entries beside `path`.
+
+        Raises:
+            FileError: no such folder, or not writable for `user`.
+        """
+        if not self.entry(posixpath.dirname(path) or "/", user).allows(user, 2):
+            raise FileError(path, PERMISSION_DENIED)
 
     def children(self, path: str) -> list[str]:
         """The names in a folder, sorted."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 import asyncssh
 
 from lab import layout
-from lab.commands import Chunk, CommandLog, Ended, LinkCut, run
+from lab.commands import CommandLog, Ended, LinkCut, run
 from lab.host import Link, Ssh
 from lab.keys import host_key, user_key
 from lab.pipes import Mute, pair
@@ -23,7 +23,7 @@ from lab.replies import Cut
 from lab.world import API_PORT, SSH_PORT, Door, World
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable
 
     from asyncssh import SSHServerConnection, SSHServerProcess
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+import yaml
+
 from lab import layout
 from lab.keys import host_key, user_key
 from lab.layout import Machine, Part
@@ -39,8 +41,6 @@ _SCENARIO_LIMITS = _LIMITS | {
 
 def write(world: World, folder: Path, port: int, *, scenario: bool, rtt: float) -> Path:
     """Write the files into `folder`; the inventory's path."""
-    import yaml
-
     key = user_key(world.seed)
     _private(folder / "id_ed25519", key.private)
     _private(folder / "id_ed25519.pub", f"{key.public} operator@lab\n".encode())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -29,9 +29,7 @@ class SshKey:
     @property
     def fingerprint(self) -> str:
         """`SHA256:…` as ssh-keygen prints it."""
-        import base64
-
-        blob = base64.b64decode(self.public.split()[1])
+        blob = b64decode(self.public.split()[1])
         return "SHA256:" + b64encode(hashlib.sha256(blob).digest()).decode().rstrip("=")
 
 

@@ -43,6 +43,10 @@ ID_LIKE=debian
 
 def system(host: Host) -> None:
     """A fresh Ubuntu machine."""
+
+    def boot_id() -> bytes:
+        return f"{host.boot_id}\n".encode()
+
     files = host.files
     for program, path in PROGRAMS.items():
         files.binary(path, program)
@@ -55,11 +59,11 @@ def system(host: Host) -> None:
     files.file("/etc/group", b"root:x:0:\nsudo:x:27:ubuntu\nnogroup:x:65534:\nubuntu:x:1000:\n")
     files.file("/etc/hostname", f"{host.name}\n".encode())
     files.file("/etc/machine-id", f"{host.machine_id}\n".encode(), 0o444)
-    files.file("/proc/sys/kernel/random/boot_id", lambda: f"{host.boot_id}\n".encode(), 0o444)
+    files.file("/proc/sys/kernel/random/boot_id", boot_id, 0o444)
     files.file("/etc/os-release", _OS_RELEASE.encode())
     files.file("/etc/hosts", f"127.0.0.1 localhost\n127.0.1.1 {host.name}\n".encode())
     files.folder("/root", 0o700)
-    files.folder("/tmp", 0o1777)
+    files.folder("/tmp", 0o1777)  # noqa: S108 a path on a host of the lab
     files.folder("/home/ubuntu", 0o750, "ubuntu")
     files.folder("/home/ubuntu/.ssh", 0o700, "ubuntu")
     files.file("/home/ubuntu/.bashrc", b"", owner="ubuntu")
@@ -88,11 +92,21 @@ def control_plane(world: World, host: Host, *, bootstrap: bool) -> None:
     files.folder(f"{TLS}/etcd", 0o700)
     files.file(f"{TLS}/etcd/server-ca.crt", lambda: pki.etcd_ca.certificate)
     for name in ("client", "server-client", "peer-server-client"):
-        files.file(f"{TLS}/etcd/{name}.crt", lambda n=name: pki.etcd_client(n).certificate)
-        files.file(f"{TLS}/etcd/{name}.key", lambda n=name: pki.etcd_client(n).key, 0o600)
+        _etcd_pair(world, host, name)
     files.folder(f"{RKE2}/server/db", 0o700)
     files.folder(f"{RKE2}/server/db/etcd", 0o700)
     files.folder(f"{RKE2}/server/db/snapshots", 0o700)
+
+
+def _etcd_pair(world: World, host: Host, name: str) -> None:
+    def certificate() -> bytes:
+        return world.pki.etcd_client(name).certificate
+
+    def key() -> bytes:
+        return world.pki.etcd_client(name).key
+
+    host.files.file(f"{TLS}/etcd/{name}.crt", certificate)
+    host.files.file(f"{TLS}/etcd/{name}.key", key, 0o600)
 
 
 def worker(world: World, host: Host) -> None:

@@ -18,10 +18,8 @@ def delayed(
 ) -> socket.socket:
     """A socket that behaves as `outer`, only `delay` seconds away in each direction.
 
-    Latency, not bandwidth: many chunks may be under way at once.
-
-    Args:
-        keep: is given the tasks that carry the bytes.
+    Latency, not bandwidth: many chunks may be under way at once. `keep` is given the tasks that
+    carry the bytes.
     """
     inner, ours = socket.socketpair()
     inner.setblocking(False)

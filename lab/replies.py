@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import re
+import asyncio
+import math
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    import re
 
 LOCALE_WARNING = b"bash: warning: setlocale: LC_ALL: cannot change locale (es_ES.UTF-8)\n"
 _BLOCK = b"0123456789abcdef" * 4095 + b"0123456789abcde\n"
@@ -80,3 +84,11 @@ class Reply:
     def _matches(self, line: str) -> bool:
         left = self.times is None or self.used < self.times
         return left and self.command.search(line) is not None
+
+    async def take(self) -> None:
+        """Count this answer as given and wait as long as it wants."""
+        self.used += 1
+        if math.isinf(self.after):
+            await asyncio.get_running_loop().create_future()
+        elif self.after:
+            await asyncio.sleep(self.after)

@@ -9,10 +9,12 @@ import threading
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lab import build, inventory
+from lab.api import ApiFront
+from lab.commands import CommandLog
+from lab.hosts import Fleet
 from lab.layout import Layout
 from lab.phase import Phase
 from lab.seed import Seed
@@ -20,9 +22,8 @@ from lab.world import SSH_PORT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
-    from lab.commands import CommandLog
-    from lab.hosts import Fleet
     from lab.scenario import Scenario
     from lab.world import World
 
@@ -74,10 +75,6 @@ class Lab:
 
     async def start(self) -> Path:
         """Listen and write the inventory; its path."""
-        from lab.api import ApiFront
-        from lab.commands import CommandLog
-        from lab.hosts import Fleet
-
         self._log = CommandLog(self.folder / "commands.jsonl")
         front = ApiFront(self, self._log, self.folder)
         self._fleet = Fleet(self, self._log, front, self.settings.rtt)

@@ -19,7 +19,7 @@ def ssh_silent(world: World, host: str) -> None:
 
 @fault("ssh-refused", "nothing listens on the host's port 22")
 def ssh_refused(world: World, host: str) -> None:
-    """sshd is stopped."""
+    """The daemon is stopped."""
     host_of(world, host).ssh = Ssh.REFUSED
 
 
@@ -74,7 +74,7 @@ def sudo_denied(world: World, host: str) -> None:
 
 @fault("tool-missing", "the program is not installed on the host")
 def tool_missing(world: World, host: str, tool: str) -> None:
-    """rc 127, or sudo's rc 1."""
+    """Exit status 127, or sudo's 1."""
     files = host_of(world, host).files
     folders = ("/usr/bin", "/usr/sbin", "/var/lib/rancher/rke2/bin", "/usr/local/bin")
     paths = [f"{folder}/{tool}" for folder in folders]

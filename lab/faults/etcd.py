@@ -93,7 +93,7 @@ def split_brain(world: World, nodes: list[str]) -> None:
     strangers = [
         replace(member, node=member.node if member.node in nodes else "") for member in old.members
     ]
-    world.etcd.append(EtcdCluster(old.id, old.term, old.revision, strangers))
+    world.etcd.append(EtcdCluster(old.id, old.term, old.revision, strangers, key="old"))
 
 
 @fault("etcd-alarm", "etcd has an alarm (NOSPACE, CORRUPT): health is false everywhere")

@@ -175,7 +175,7 @@ def script_content(world: World, node: str, content: str) -> None:
 
 @fault("check-script-missing", "the check script is not there")
 def script_missing(world: World, node: str) -> None:
-    """keepalived ignores a script it cannot find."""
+    """Keepalived ignores a script it cannot find."""
     host_of(world, node).files.remove(CHECK_SCRIPT)
 
 

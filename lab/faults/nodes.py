@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lab import kinds
 from lab.faults.registry import fault, host_of
-from lab.kinds import PodShape
+from lab.pods import PodShape, pod
 
 if TYPE_CHECKING:
     from lab.world import World
@@ -17,7 +17,7 @@ _PLATFORM = {"wetopi.io/role": "platform"}
 
 @fault("node-unregistered", "the node is not registered in the API")
 def node_unregistered(world: World, node: str) -> None:
-    """kubelet never got through."""
+    """Its kubelet never got through."""
     world.objects.delete("Node", "", host_of(world, node).name)
 
 
@@ -93,4 +93,4 @@ def _pod(
         host_address=host.machine.address,
         node_selector=selector,
     )
-    world.objects.put(kinds.pod(world.seed, shape, created))
+    world.objects.put(pod(world.seed, shape, created))

@@ -40,10 +40,7 @@ class Fault:
         return "{" + ", ".join(names) + "}" if names else "no parameters"
 
     def apply(self, world: World, given: object) -> None:
-        """Change the world.
-
-        Args:
-            given: nothing, a mapping of parameters, or the first parameter alone.
+        """Change the world; `given` is nothing, a mapping, or the first parameter alone.
 
         Raises:
             FaultError: a parameter is missing, unknown or of the wrong kind.

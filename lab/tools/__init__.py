@@ -5,30 +5,22 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from lab.tools.call import Call, UsageError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lab.shell import Shell, Streams
+    from lab.shell import Shell
+    from lab.streams import Streams
 
 # Family file and the programs in it; kept as text so that a lab imports what is used.
 _FAMILIES = {
     "clocks": ("date", "sleep", "timeout"),
     "curl": ("curl",),
     "etcdctl": ("etcdctl",),
-    "files": (
-        "cat",
-        "find",
-        "head",
-        "ls",
-        "mkdir",
-        "readlink",
-        "rm",
-        "sha256sum",
-        "stat",
-        "tail",
-        "touch",
-        "wc",
-    ),
+    "files": ("cat", "head", "readlink", "sha256sum", "tail", "wc"),
+    "changing": ("mkdir", "rm", "touch"),
+    "listing": ("find", "ls", "stat"),
     "identity": (
         "echo",
         "env",
@@ -58,12 +50,18 @@ _FAMILY_OF = {program: family for family, names in _FAMILIES.items() for program
 # Where a fresh Ubuntu has them. `keepalived`, `kubectl` and `rke2` come with the runbook's roles.
 _ADDED_LATER = frozenset({"etcdctl", "kubectl", "rke2", "rke2-killall.sh"})
 PROGRAMS = {program: f"/usr/bin/{program}" for program in _FAMILY_OF if program not in _ADDED_LATER}
+_ON_OTHER_HOSTS = frozenset(
+    {"kubectl", "keepalived", "rke2", "crictl", "cilium", "hubble", "helm", "argocd"}
+)
+
+
+def known_programs() -> frozenset[str]:
+    """Programs whose absence on a host is a fact of the model, not a gap of the lab."""
+    return frozenset(PROGRAMS) | _ON_OTHER_HOSTS
 
 
 async def run_program(program: str, shell: Shell, argv: Sequence[str], streams: Streams) -> int:
     """Run one program; its exit status."""
-    from lab.tools.call import Call, UsageError
-
     family = _FAMILY_OF.get(program)
     call = Call(shell, tuple(argv), streams)
     if family is None:

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 
     from lab.filesystem import FileSystem
     from lab.host import Host
-    from lab.shell import Shell, Streams
+    from lab.shell import Shell
+    from lab.streams import Streams
     from lab.world import World
 
 
@@ -21,6 +22,11 @@ class UsageError(Exception):
         super().__init__(text)
         self.text = text
         self.rc = rc
+
+
+def quoted(text: str) -> str:
+    """Text in the quotation marks that GNU tools print in a UTF-8 locale."""
+    return f"\u2018{text}\u2019"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +122,12 @@ def split(
     """Sort arguments as getopt does: `-abc`, `-nVALUE`, `--long=VALUE`, `--`.
 
     Args:
+        arguments: everything after the program's name.
         flags: known flags without a value, with their dashes.
         valued: known flags with a value.
         refuse: the tool's text for a flag that is not known; `{flag}`, `{name}` and `{letter}`.
+        name: the program's, for that text.
+        rc: the tool's exit status then.
         clustered: short flags may be written together (`-it`); kubectl and ip do without.
         stop_at_first: the first argument that is no flag ends the flags (sudo, timeout, env).
 

@@ -7,7 +7,8 @@ import re
 from datetime import UTC
 from typing import TYPE_CHECKING
 
-from lab.tools.call import UsageError, split
+from lab.filesystem import NO_SUCH_FILE
+from lab.tools.call import UsageError, quoted, split
 
 if TYPE_CHECKING:
     from lab.tools.call import Call
@@ -57,7 +58,7 @@ async def timeout(call: Call) -> int:
         raise UsageError("timeout: missing operand", 125)
     limit, command = duration("timeout", options.rest[0]), options.rest[1:]
     if call.shell.find(command[0]) is None:
-        call.complain(f"timeout: failed to run command ‘{command[0]}’: No such file or directory")
+        call.complain(f"timeout: failed to run command {quoted(command[0])}: {NO_SUCH_FILE}")
         return 127
     try:
         async with asyncio.timeout(limit or None):
@@ -70,5 +71,6 @@ def duration(name: str, text: str) -> float:
     """Seconds of `3`, `0.5s` or `2m`."""
     match = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)([smhd]?)", text)
     if not match:
-        raise UsageError(f"{name}: invalid time interval ‘{text}’", 125 if name == "timeout" else 1)
+        rc = 125 if name == "timeout" else 1
+        raise UsageError(f"{name}: invalid time interval {quoted(text)}", rc)
     return float(match.group(1)) * _UNITS[match.group(2)]

@@ -78,17 +78,15 @@ async def curl(call: Call) -> int:
         return 2
     loud = "-S" in options or "--show-error" in options
     silent = "-s" in options or "--silent" in options or "--no-progress-meter" in options
-    code, rc = 0, 0
+    code, problem = 0, None
     try:
         answer = await _fetch(call, options, options.rest[0])
         code = answer.status
-        if code >= 400 and ("-f" in options or "--fail" in options):
-            raise _Problem(22, f"The requested URL returned error: {code}")
-        _deliver(call, options, answer.body)
-    except _Problem as problem:
-        rc = problem.rc
-        if loud or not silent:
-            call.complain(f"curl: ({rc}) {problem.text}")
+        problem = _deliver(call, options, answer)
+    except _Problem as met:
+        problem = met
+    if problem and (loud or not silent):
+        call.complain(f"curl: ({problem.rc}) {problem.text}")
     report = options.get("-w", "--write-out")
     if report is not None:
         text = report.replace("%{http_code}", f"{code:03}").replace(
@@ -97,20 +95,23 @@ async def curl(call: Call) -> int:
         for unknown in re.findall(r"%\{(\w+)\}", text):
             call.mystery(f"curl write-out {unknown}")
         call.write(text.replace("\\n", "\n").replace("\\t", "\t"))
-    return rc
+    return problem.rc if problem else 0
 
 
-def _deliver(call: Call, options: Options, body: str) -> None:
+def _deliver(call: Call, options: Options, answer: apiserver.Answer) -> _Problem | None:
+    if answer.status >= 400 and ("-f" in options or "--fail" in options):
+        return _Problem(22, f"The requested URL returned error: {answer.status}")
     target = options.get("-o", "--output")
     if "-I" in options:
-        return
+        return None
     if target is None or target == "-":
-        call.write(body)
-        return
+        call.write(answer.body)
+        return None
     try:
-        call.files.write(call.path(target), body.encode(), call.user)
+        call.files.write(call.path(target), answer.body.encode(), call.user)
     except FileError as error:
-        raise _Problem(23, f"Failed to open the file {target}: {error.reason}") from None
+        return _Problem(23, f"Failed to open the file {target}: {error.reason}")
+    return None
 
 
 async def _fetch(call: Call, options: Options, url: str) -> apiserver.Answer:

@@ -76,9 +76,9 @@ async def etcdctl(call: Call) -> int:
         "--hex" in options,
     )
     cluster = call.world.cluster_of(call.host)
-    own = cluster and next(m for m in cluster.members if m.node == call.host.name)
-    if "etcd" not in call.host.processes or cluster is None or own is None:
+    if "etcd" not in call.host.processes or cluster is None:
         return _refused(call, asked)
+    own = next(member for member in cluster.members if member.node == call.host.name)
     if asked.words == ["member", "list"]:
         return _member_list(call, asked, cluster, own)
     if asked.words == ["endpoint", "health"]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lab.tools.call import UsageError, split
+from lab.tools.call import UsageError, quoted, split
+from lab.tools.ip import addresses_of
 
 if TYPE_CHECKING:
     from lab.tools.call import Call
@@ -70,7 +71,7 @@ async def id(call: Call) -> int:  # noqa: A001
     options = split(call.arguments, flags=("-u", "-n", "-g", "-G"), name="id")
     user = options.rest[0] if options.rest else call.user
     if user not in _IDS:
-        call.complain(f"id: ‘{user}’: no such user")
+        call.complain(f"id: {quoted(user)}: no such user")
         return 1
     number = _IDS[user]
     if "-u" in options or "-g" in options:
@@ -91,8 +92,6 @@ async def hostname(call: Call) -> int:
         rc=255,
     )
     if "-I" in options:
-        from lab.tools.ip import addresses_of
-
         found = [address.address for address in addresses_of(call.world, call.host)]
         call.say(" ".join(found[1:]) + " ")
         return 0
@@ -129,7 +128,7 @@ async def env(call: Call) -> int:
     shell = call.shell.child(variables=variables)
     path = shell.find(words[0])
     if path is None:
-        call.complain(f"env: ‘{words[0]}’: No such file or directory")
+        call.complain(f"env: {quoted(words[0])}: No such file or directory")
         return 127
     return await shell.execute_path(path, words, call.streams)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from ipaddress import ip_interface
 from typing import TYPE_CHECKING, Any
 
 from lab import layout
@@ -132,8 +133,6 @@ def _on(interface: _Interface, addresses: list[Address]) -> list[tuple[Address, 
 
 
 def _network(address: Address) -> str:
-    from ipaddress import ip_interface
-
     return str(ip_interface(f"{address.address}/{address.prefix}").network)
 
 

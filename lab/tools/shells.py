@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lab.shell import Streams
+from lab.streams import Streams
 from lab.tools.call import split
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ async def bash(call: Call) -> int:
     )
     # A login shell changes the PATH; a plain child keeps the environment.
     shell = call.shell.child(
-        name=f"{call.name}: line 1" if call.name == "bash" else f"{call.name}: 1",
-        errexit="-e" in options,
-        pipefail=options.get("-o") == "pipefail",
+        name=f"{call.name}: line 1" if call.name == "bash" else f"{call.name}: 1"
     )
+    shell.errexit = "-e" in options
+    shell.pipefail = options.get("-o") == "pipefail"
     line = options.get("-c")
     if line is not None:
         shell.arguments = tuple(options.rest[1:])

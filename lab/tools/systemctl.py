@@ -198,7 +198,7 @@ def _status(call: Call, names: list[str]) -> int:
             call.complain(f"Unit {name} could not be found.")
             rc = 4
             continue
-        dot = {"active": "●", "failed": "×"}.get(unit.active, "○")
+        dot = {"active": "●", "failed": "\N{MULTIPLICATION SIGN}"}.get(unit.active, "○")
         call.say(f"{dot} {name} - {unit.description}")
         preset = "enabled"
         call.say(f"     Loaded: loaded ({_fragment(unit)}; {unit.file_state}; preset: {preset})")

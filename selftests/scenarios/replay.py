@@ -8,8 +8,10 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from lab.scenario import Scenario
+if TYPE_CHECKING:
+    from lab.scenario import Scenario
 
 ROOT = Path(__file__).resolve().parents[2]
 SCENARIOS = ROOT / "lab" / "scenarios"
@@ -80,7 +82,7 @@ def _pytest(console: Path, arguments: list[str]) -> None:
     for name in [name for name in os.environ if name.startswith(("PYTEST_", "RKE2_"))]:
         del os.environ[name]
     os.chdir(ROOT)
-    import pytest
+    import pytest  # noqa: PLC0415 in the process that runs it alone
 
     sys.exit(pytest.main(arguments))
 

@@ -1,0 +1,88 @@
+"""Redirections: where a command's streams come from and go to."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lab.expansion import joined
+from lab.filesystem import FileError
+from lab.streams import Streams
+from lab.tools.network import knock
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lab.shell import Shell
+    from lab.syntax import Redirect
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    path: str
+    content: bytearray
+    append: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """Streams with the redirections applied, and the files that are written at the end."""
+
+    streams: Streams
+    files: tuple[_File, ...]
+
+    def close(self, shell: Shell) -> None:
+        """Write the files."""
+        for file in self.files:
+            path = shell.absolute(file.path)
+            shell.host.files.write(path, bytes(file.content), shell.user, append=file.append)
+
+
+async def opened(shell: Shell, redirects: Sequence[Redirect], streams: Streams) -> Opened | None:
+    """Apply redirections from left to right; None when one fails, with bash's complaint said."""
+    result = Streams(streams.stdin, streams.out, streams.err)
+    files: list[_File] = []
+    for redirect in redirects:
+        target = await joined(shell, redirect.target, streams)
+        try:
+            file = _apply(shell, redirect, target, result)
+        except FileError as error:
+            result.err += f"{shell.name}: {target}: {error.reason}\n".encode()
+            return None
+        except ConnectionError as error:
+            result.err += f"{shell.name}: connect: {error}\n".encode()
+            result.err += f"{shell.name}: {target}: {error}\n".encode()
+            return None
+        if file is not None:
+            files.append(file)
+    return Opened(result, tuple(files))
+
+
+def _apply(shell: Shell, redirect: Redirect, target: str, result: Streams) -> _File | None:
+    if redirect.operator == "<<<":
+        result.stdin = target.encode() + b"\n"
+        return None
+    if redirect.operator == "<":
+        result.stdin = _input(shell, target)
+        return None
+    if redirect.operator == ">&":
+        buffer, file = (result.out if target == "1" else result.err), None
+    else:
+        buffer = bytearray()
+        file = _File(target, buffer, redirect.operator == ">>")
+        # Opening comes before running: what cannot be written keeps the command from starting.
+        shell.host.files.write(shell.absolute(target), b"", shell.user, append=True)
+    if redirect.fd == 1:
+        result.out = buffer
+    else:
+        result.err = buffer
+    return file
+
+
+def _input(shell: Shell, target: str) -> bytes:
+    device = re.fullmatch(r"/dev/tcp/([^/]+)/(\d+)", target)
+    if device:
+        knock(shell.world, shell.host, device.group(1), int(device.group(2)))
+        return b""
+    return shell.host.files.read(shell.absolute(target), shell.user)

@@ -142,5 +142,5 @@ def test_the_reason_of_a_refused_channel_is_the_system_s(sshd: Sshd) -> None:
     link = asker.bastion
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
-    with pytest.raises(ChannelRefusedError, match="^Connection refused$"):
+    with pytest.raises(ChannelRefusedError, match=r"^Connection refused$"):
         link.channel("127.0.0.1", port, 5)

@@ -16,8 +16,6 @@ from fixtures.observe.snapshot_files import (
     parse_digest,
     parse_size,
     parse_trailer,
-    size_of,
-    stat,
     typed,
 )
 from selftests.gates.drilling import Drilled, drilled, node
@@ -147,26 +145,3 @@ def test_free_space_leftovers_and_modes() -> None:
 )
 def test_a_path_is_typed_so_that_only_the_home_folder_is_expanded(path: str, line: str) -> None:
     assert typed(path) == line
-
-
-@pytest.mark.parametrize(
-    ("reply", "size"),
-    [
-        (Reply("regular file 544 1\n"), 544),
-        (Reply("regular empty file 0 1\n"), 0),
-        (Reply(stderr="stat: cannot statx 'x': No such file or directory\n", rc=1), None),
-    ],
-)
-def test_how_much_of_a_copy_is_there(reply: Reply, size: int | None) -> None:
-    world = drilled()
-    request = stat(world.cluster, "wetopi-ops01", f"{COPY}.part")
-    world.say("wetopi-ops01", f"stat -c '%F %s %Y' {COPY}.part", reply)
-    assert size_of(world.ask([request]), request) == size
-
-
-def test_a_copy_that_is_no_file_is_undecided() -> None:
-    world = drilled()
-    request = stat(world.cluster, "wetopi-ops01", COPY)
-    world.say("wetopi-ops01", f"stat -c '%F %s %Y' {COPY}", Reply("symbolic link 3 1\n"))
-    with pytest.raises(Undecided, match="it is a symbolic link"):
-        size_of(world.ask([request]), request)

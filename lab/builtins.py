@@ -40,6 +40,11 @@ async def _cd(shell: Shell, arguments: list[str], streams: Streams) -> int:
     return 0
 
 
+async def _pwd(shell: Shell, _arguments: list[str], streams: Streams) -> int:
+    streams.out += f"{shell.cwd}\n".encode()
+    return 0
+
+
 def _why_not_enter(shell: Shell, path: str) -> str | None:
     try:
         entry = shell.host.files.entry(path, shell.user)
@@ -76,9 +81,21 @@ async def _set(shell: Shell, arguments: list[str], _streams: Streams) -> int:
 
 
 async def _read(shell: Shell, arguments: list[str], streams: Streams) -> int:
-    line, _, streams.stdin = streams.stdin.partition(b"\n")
-    shell.variables[arguments[-1] if arguments else "REPLY"] = line.decode(errors="replace")
-    return 0 if line or streams.stdin else 1
+    line = await streams.stdin.line()
+    shell.variables[arguments[-1] if arguments else "REPLY"] = line.rstrip(b"\n").decode(errors="replace")
+    return 0 if line.endswith(b"\n") else 1
+
+
+async def _umask(shell: Shell, arguments: list[str], streams: Streams) -> int:
+    if not arguments:
+        streams.out += f"{shell.umask:04o}\n".encode()
+        return 0
+    try:
+        shell.umask = int(arguments[0], 8)
+    except ValueError:
+        streams.err += f"{shell.name}: umask: {arguments[0]}: octal number out of range\n".encode()
+        return 1
+    return 0
 
 
 async def _shift(shell: Shell, _arguments: list[str], _streams: Streams) -> int:
@@ -117,9 +134,11 @@ BUILTINS: dict[str, Callable[[Shell, list[str], Streams], Awaitable[int]]] = {
     "exec": _exec,
     "exit": _exit,
     "export": _export,
+    "pwd": _pwd,
     "read": _read,
     "set": _set,
     "shift": _shift,
     "type": _type,
+    "umask": _umask,
     "unset": _unset,
 }

@@ -4,34 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lab import servers
 from lab.world import AGENT, KEEPALIVED, SERVER
 
 if TYPE_CHECKING:
     from lab.host import Host
     from lab.world import World
 
-# What the unit itself runs. `KillMode=process`: the containers outlive it, etcd and the API too.
-_OF_THE_UNIT = frozenset({"supervisor", "kubelet", "containerd"})
-_OF_THE_SERVER = frozenset(
-    {
-        "etcd",
-        "kube-apiserver",
-        "kube-controller-manager",
-        "kube-scheduler",
-        "cloud-controller-manager",
-        "kube-proxy",
-    }
-)
-
 
 def stop_unit(world: World, host: Host, name: str) -> None:
     """`systemctl stop`: keepalived gives the VIP away; rke2 leaves its containers running."""
-    del world
+    if name == SERVER:
+        servers.stop(world, host)
+        return
     host.units[name] = host.units[name].stopped()
     if name == KEEPALIVED:
         host.stuck_vip = False
-    elif name in (SERVER, AGENT):
-        host.processes -= _OF_THE_UNIT
+    elif name == AGENT:
+        host.processes -= servers.OF_THE_UNIT
+    world.timeline.changed()
 
 
 def start_unit(world: World, host: Host, name: str) -> None:
@@ -40,9 +31,10 @@ def start_unit(world: World, host: Host, name: str) -> None:
     if name == KEEPALIVED:
         host.stuck_vip = False
     elif name == SERVER:
-        host.processes |= _OF_THE_UNIT | _OF_THE_SERVER
+        host.processes |= servers.OF_THE_UNIT | servers.OF_THE_SERVER
     elif name == AGENT:
         host.processes |= {"kubelet", "containerd", "kube-proxy"}
+    world.timeline.changed()
 
 
 def kill_unit(world: World, host: Host, name: str) -> None:
@@ -55,6 +47,7 @@ def kill_unit(world: World, host: Host, name: str) -> None:
     host.units[name] = host.units[name].failed("signal")
     if held:
         host.stuck_vip = True
+    world.timeline.changed()
 
 
 def fail_unit(world: World, host: Host, name: str) -> None:
@@ -65,10 +58,13 @@ def fail_unit(world: World, host: Host, name: str) -> None:
 
 def kill_all(world: World, host: Host) -> None:
     """`rke2-killall.sh`: unit, containers and mounts are gone."""
+    if host.name in world.trouble.killall_leaves:
+        return
     for name in (SERVER, AGENT):
         if name in host.units:
             stop_unit(world, host, name)
-    host.processes -= _OF_THE_SERVER
+    host.processes -= servers.OF_THE_SERVER
+    world.timeline.changed()
 
 
 def stop_process(host: Host, *names: str) -> None:

@@ -15,7 +15,7 @@ from lab.objects import RESOURCES, Resource, has_labels
 
 if TYPE_CHECKING:
     from lab.host import Host
-    from lab.objects import Object
+    from lab.objects import Object, Store
     from lab.pki import Client
     from lab.world import World
 
@@ -104,7 +104,7 @@ def answer(world: World, host: Host, method: str, target: str, client: Client | 
             "the server was unable to return a response in the time allotted, but may still be "
             "processing requests",
         )
-    return _resource(world, url.path, query)
+    return _resource(world, world.objects_of(host), url.path, query)
 
 
 def _health(world: World, host: Host, name: str, *, verbose: bool) -> Answer:
@@ -124,7 +124,7 @@ def _health(world: World, host: Host, name: str, *, verbose: bool) -> Answer:
     return Answer(200, text, "text/plain; charset=utf-8")
 
 
-def _resource(world: World, path: str, query: dict[str, list[str]]) -> Answer:
+def _resource(world: World, store: Store, path: str, query: dict[str, list[str]]) -> Answer:
     parts = path.strip("/").split("/")
     if parts[:2] == ["api", "v1"]:
         group_version, rest = "v1", parts[2:]
@@ -141,10 +141,12 @@ def _resource(world: World, path: str, query: dict[str, list[str]]) -> Answer:
     )
     if resource is None or len(rest) > 2:
         return _unknown_path()
+    if resource.since is not None and not world.phase.reached(resource.since):
+        return Answer(_unknown_path().status, _unknown_path().body)
     if len(rest) == 2:
-        return get(world, resource, namespace, rest[1])
+        return get(store, resource, namespace, rest[1])
     items = select(
-        world,
+        store,
         resource,
         namespace or None,
         query.get("labelSelector", [""])[0],
@@ -159,15 +161,15 @@ def _resource(world: World, path: str, query: dict[str, list[str]]) -> Answer:
         {
             "kind": f"{resource.kind}List",
             "apiVersion": resource.group_version,
-            "metadata": {"resourceVersion": str(world.objects.version)},
+            "metadata": {"resourceVersion": str(store.version)},
             "items": items,
         },
     )
 
 
-def get(world: World, resource: Resource, namespace: str, name: str) -> Answer:
+def get(store: Store, resource: Resource, namespace: str, name: str) -> Answer:
     """One object, or the API's 404."""
-    item = world.objects.get(resource.kind, namespace, name)
+    item = store.get(resource.kind, namespace, name)
     if item is None:
         return failure(
             404,
@@ -180,7 +182,7 @@ def get(world: World, resource: Resource, namespace: str, name: str) -> Answer:
 
 
 def select(
-    world: World, resource: Resource, namespace: str | None, labels: str, fields: str
+    store: Store, resource: Resource, namespace: str | None, labels: str, fields: str
 ) -> list[Object]:
     """The objects a list request means.
 
@@ -188,7 +190,7 @@ def select(
         ValueError: a selector the lab does not know.
     """
     wanted = _selector(labels)
-    found = world.objects.select(resource.kind, namespace)
+    found = store.select(resource.kind, namespace)
     for key, value in _selector(fields).items():
         found = [item for item in found if _field(item, key) == value]
     return [item for item in found if has_labels(item, wanted)]

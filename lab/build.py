@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from lab import kinds, provision
+from lab import databases, journal, kinds, provision
 from lab.etcd import new_cluster
 from lab.filesystem import FileSystem
 from lab.host import Host, Unit, Vrrp
@@ -104,6 +104,10 @@ def _join_server(world: World, host: Host, order: int) -> None:
         AGENT, "Rancher Kubernetes Engine v2 (agent)", file_state="disabled"
     ).stopped()
     provision.control_plane(world, host, bootstrap=order == 0)
+    for member in world.etcd[0].members:
+        if member.node == host.name:
+            databases.create(host, world.etcd[0], member)
+    journal.history(world, host, since)
 
 
 def _join_agent(world: World, host: Host) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lab import layout
 from lab.shell import Shell
-from lab.streams import Streams
+from lab.streams import Stdin, Streams
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -76,7 +76,9 @@ class CommandLog:
         os.write(self._handle, (json.dumps(line) + "\n").encode())
 
 
-async def run(world: World, host: Host, line: str, log: CommandLog) -> AsyncIterator[Chunk | Ended]:
+async def run(
+    world: World, host: Host, line: str, log: CommandLog, stdin: Stdin | None = None
+) -> AsyncIterator[Chunk | Ended]:
     """The command's output and, last, how it ended.
 
     Raises:
@@ -97,8 +99,12 @@ async def run(world: World, host: Host, line: str, log: CommandLog) -> AsyncIter
                 yield Chunk(noise.block, error=True)
         shell = Shell.login(world, host, layout.USER)
         mysteries = shell.journal.mysteries
-        streams = Streams()
+        streams = Streams(stdin or Stdin())
         rc = await _run_line(shell, line, streams)
+        world.timeline.changed()
+        for severing in world.severings:
+            if severing.cuts(host.name, line):
+                raise LinkCut(severing.where)
         for data, error in ((streams.out, False), (streams.err, True)):
             if data:
                 yield Chunk(bytes(data), error)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lab.layout import Machine
+    from lab.objects import Store
     from lab.seed import Seed
 
 
@@ -39,7 +40,14 @@ class Member:
 
 @dataclass(slots=True)
 class EtcdCluster:
-    """Members under one cluster id. `alive` is set by the world from the processes that run."""
+    """Members under one cluster id. `alive` is set by the world from the processes that run.
+
+    Attributes:
+        key: names it in the database of each of its members.
+        objects: what its API servers read; None means the world's own.
+        leaderless: an election is on, nothing is committed.
+        led_by: the node whose member leads as long as it lives.
+    """
 
     id: int
     term: int
@@ -47,6 +55,10 @@ class EtcdCluster:
     members: list[Member] = field(default_factory=list)
     alive: frozenset[str] = frozenset()
     alarm: str | None = None
+    key: str = ""
+    objects: Store | None = None
+    leaderless: bool = False
+    led_by: str = ""
 
     @property
     def voters(self) -> list[Member]:
@@ -61,10 +73,11 @@ class EtcdCluster:
 
     @property
     def leader(self) -> Member | None:
-        """The first living voter, while there is quorum."""
-        if not self.quorum:
+        """The member that led before, else the first living voter, while there is quorum."""
+        if not self.quorum or self.leaderless:
             return None
-        return next(m for m in self.voters if m.started and m.node in self.alive)
+        living = [m for m in self.voters if m.started and m.node in self.alive]
+        return next((m for m in living if m.node == self.led_by), living[0])
 
     def change(
         self, node: str, *, learner: bool | None = None, started: bool | None = None
@@ -86,6 +99,7 @@ def new_cluster(seed: Seed, name: str, machines: tuple[Machine, ...]) -> EtcdClu
     """A healthy cluster of these machines; ids and name suffixes come from the seed."""
     members = [new_member(seed, name, machine) for machine in machines]
     return EtcdCluster(
+        key=name,
         id=seed.integer("etcd", name),
         term=2 + len(machines),
         revision=1200 * max(1, len(machines)),

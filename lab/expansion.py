@@ -56,7 +56,7 @@ def _variable(shell: Shell, piece: Variable) -> str:
         "#": str(len(shell.arguments)),
         "@": " ".join(shell.arguments),
         "*": " ".join(shell.arguments),
-        "0": "bash",
+        "0": shell.zero,
     }
     if piece.name in special:
         return special[piece.name]

@@ -125,6 +125,12 @@ class FileSystem:
         ]:
             del self._entries[known]
 
+    def take_over(self, other: FileSystem, path: str) -> None:
+        """Copy what is below the path in `other` and not here."""
+        for known, entry in other._entries.items():
+            if known.startswith(path + "/"):
+                self._entries.setdefault(known, entry)
+
     def move(self, source: str, target: str) -> None:
         """Give the path and everything below it another name; the target must not be there."""
         for known in sorted(self._entries):
@@ -186,8 +192,10 @@ class FileSystem:
             raise FileError(path, PERMISSION_DENIED)
         return entry.read()
 
-    def write(self, path: str, content: bytes, user: str, *, append: bool = False) -> None:
-        """Replace or extend a file's content; a new file is 0644 and `user`'s.
+    def write(
+        self, path: str, content: bytes, user: str, *, append: bool = False, mode: int = 0o644
+    ) -> None:
+        """Replace or extend a file's content; a new file is `user`'s and has that mode.
 
         Raises:
             FileError: no such folder, or not writable for `user`.
@@ -200,7 +208,7 @@ class FileSystem:
                 raise
             if not parent.allows(user, 2):
                 raise FileError(path, PERMISSION_DENIED) from None
-            self.put(posixpath.normpath(path), Entry(Kind.FILE, 0o644, user, user, content))
+            self.put(posixpath.normpath(path), Entry(Kind.FILE, mode, user, user, content))
             return
         if entry.kind is Kind.FOLDER:
             raise FileError(path, IS_A_FOLDER)

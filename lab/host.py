@@ -6,10 +6,13 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
+from lab.jobs import Jobs
+
 if TYPE_CHECKING:
     from datetime import datetime
 
     from lab.filesystem import FileSystem
+    from lab.journal import Line
     from lab.layout import Machine
 
 
@@ -32,7 +35,13 @@ class Ssh(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A systemd service as `systemctl show` tells it."""
+    """A systemd unit as `systemctl show` tells it.
+
+    Attributes:
+        file_state: as it is without a mask.
+        status: exit status of the main process.
+        masked: `systemctl mask` forbids every start.
+    """
 
     name: str
     description: str
@@ -44,6 +53,13 @@ class Unit:
     started: datetime | None = None
     pid: int = 0
     load: str = "loaded"
+    status: int = 0
+    masked: bool = False
+
+    @property
+    def transient(self) -> bool:
+        """Whether `systemd-run` made it; it is gone as soon as nothing needs it."""
+        return self.file_state == "transient"
 
     def stopped(self) -> Unit:
         """The unit after a clean stop."""
@@ -66,10 +82,12 @@ class Vrrp:
 
     Attributes:
         weight: the check script's; 0 means that a failing check is a fault of the instance.
+        nopreempt: it leaves the VIP with a living master of lower priority.
     """
 
     priority: int
     weight: int = 0
+    nopreempt: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +99,16 @@ class Address:
     interface: str = "eth0"
 
 
+@dataclass(frozen=True, slots=True)
+class Encryption:
+    """What a server says of the encryption of Secrets: its own view, not the cluster's."""
+
+    enabled: bool = True
+    stage: str = "start"
+    kind: str = "AES-CBC"
+    key: str = "aescbckey"
+
+
 @dataclass(slots=True)
 class Host:
     """One machine.
@@ -90,6 +118,9 @@ class Host:
         stuck_vip: keepalived died by SIGKILL and left the VIP on the interface.
         key_generation: 0 is the host key of the known_hosts file.
         certificate_names: addresses in the API's serving certificate, when not the designed ones.
+        free: bytes free on the root file system.
+        mounts: lines of `/proc/mounts` beyond the usual ones.
+        etcd_logs: paths of the etcd pod's log files, one a container, the last one in use.
     """
 
     machine: Machine
@@ -110,6 +141,12 @@ class Host:
     api_hangs: bool = False
     certificate_names: tuple[str, ...] | None = None
     certificate_foreign: bool = False
+    jobs: Jobs = field(default_factory=Jobs)
+    journal: list[Line] = field(default_factory=list)
+    etcd_logs: list[str] = field(default_factory=list)
+    free: int = 71_940_702_208
+    encryption: Encryption = field(default_factory=Encryption)
+    mounts: list[str] = field(default_factory=list)
 
     @property
     def name(self) -> str:

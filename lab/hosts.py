@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import asyncssh
@@ -17,13 +18,14 @@ from lab import layout
 from lab.commands import CommandLog, Ended, LinkCut, run
 from lab.host import Link, Ssh
 from lab.keys import host_key, user_key
-from lab.pipes import Mute, pair
+from lab.pipes import Mute, Pipe, pair
 from lab.relay import delayed
 from lab.replies import Cut
+from lab.streams import Stdin
 from lab.world import API_PORT, SSH_PORT, Door, World
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import AsyncIterator, Awaitable
 
     from asyncssh import SSHServerConnection, SSHServerProcess
 
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 # OpenSSH's MaxSessions; the eleventh session of a connection is refused.
 _MAX_SESSIONS = 10
 _OPEN_FAILED = 2
+_CHUNK = 1 << 16
 _BANNER = "OpenSSH_9.6p1 Ubuntu-3ubuntu13.14"
 _INTERACTIVE = (
     "This is a host of the embedded lab: it runs commands (ssh HOST COMMAND), no interactive "
@@ -100,6 +103,16 @@ class _Server(asyncssh.SSHServer):
             await asyncio.gather(work, gone, return_exceptions=True)
 
 
+@dataclass(frozen=True, slots=True)
+class _Stream:
+    """A connection to an API, and through which address it was made."""
+
+    pipe: Pipe
+    source: str
+    address: str
+    host: str
+
+
 class Fleet:
     """All machines of one lab, reachable through one port.
 
@@ -120,6 +133,7 @@ class Fleet:
         self._tasks: set[asyncio.Task[None]] = set()
         self._options: dict[tuple[str, int], asyncssh.SSHServerConnectionOptions] = {}
         self._listener: socket.socket | None = None
+        self._api_streams: list[_Stream] = []
 
     async def listen(self) -> int:
         """Open the bastion's port on loopback; the port."""
@@ -227,8 +241,22 @@ class Fleet:
         if port == API_PORT and not host.api_hangs:
             pipe, far = await pair()
             await self._front.serve(host.name, far)
+            self._api_streams.append(_Stream(pipe, source, address, host.name))
             return pipe
         return Mute()
+
+    def follow(self) -> None:
+        """Let open connections feel what has become of the address they were made to."""
+        world = self.stage.world
+        self._api_streams = [stream for stream in self._api_streams if not stream.pipe.closed]
+        for stream in self._api_streams:
+            reached = world.connect(world.hosts[stream.source], stream.address, API_PORT)
+            if reached.host is None or reached.door is Door.DROPPED:
+                stream.pipe.hold()
+            elif reached.door is Door.OPEN and reached.host.name == stream.host:
+                stream.pipe.release()
+            else:
+                stream.pipe.reset()
 
     async def execute(
         self, host: Host, process: SSHServerProcess[bytes], connection: SSHServerConnection
@@ -241,7 +269,8 @@ class Fleet:
             return
         ended = Ended(255)
         try:
-            async for piece in run(self.stage.world, host, line, self._log):
+            stdin = Stdin(source=_received(process))
+            async for piece in run(self.stage.world, host, line, self._log, stdin):
                 if isinstance(piece, Ended):
                     ended = piece
                     continue
@@ -264,3 +293,8 @@ class Fleet:
     def _keep(self, task: asyncio.Task[None]) -> None:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+async def _received(process: SSHServerProcess[bytes]) -> AsyncIterator[bytes]:
+    while chunk := await process.stdin.read(_CHUNK):
+        yield chunk

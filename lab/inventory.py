@@ -10,6 +10,7 @@ import yaml
 from lab import layout
 from lab.keys import host_key, user_key
 from lab.layout import Machine, Part
+from lab.provision import join_secret
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,6 +29,32 @@ _LIMITS = {
     "vip_poll": 0.1,
     "reconnect_backoff": 0.2,
 }
+# Scaled with the lab's own pace, so that a drill takes seconds; the undo must not fire in a drill
+# that goes well.
+_DRILL_LIMITS = {
+    "vip_failover": 3.0,
+    "api_port_open": 5.0,
+    "outage_longest": 1.2,
+    "outage_window": 1.6,
+    "outage_watch": 1.8,
+    "undo_failover": 20.0,
+    "undo_outage": 20.0,
+    "sampler_interval": 0.05,
+    "sampler_request": 0.5,
+    "sampler_baseline": 0.3,
+    "sampler_blind": 1.0,
+    "sampler_blind_total": 2.0,
+    "evidence_budget": 2.0,
+    "authorization_countdown": 0.1,
+    "snapshot_save": 5.0,
+    "snapshot_copy": 10.0,
+    "server_stop": 3.0,
+    "cluster_reset": 3.0,
+    "peer_rejoin": 5.0,
+    "persist_failure": 1.0,
+    "journal_quiet": 1.0,
+}
+_NOT_STRETCHED = ("vip_poll", "reconnect", "sampler_interval", "authorization")
 _SCENARIO_LIMITS = _LIMITS | {
     "connect": 2.0,
     "command": 2.0,
@@ -45,6 +72,7 @@ def write(world: World, folder: Path, port: int, *, scenario: bool, rtt: float) 
     _private(folder / "id_ed25519", key.private)
     _private(folder / "id_ed25519.pub", f"{key.public} operator@lab\n".encode())
     _private(folder / "known_hosts", _known_hosts(world, port).encode())
+    _private(folder / "node-token", f"{join_secret(world)}\n".encode())
     path = folder / "inventory.yaml"
     document = _document(world, port, scenario=scenario, rtt=rtt)
     text = yaml.safe_dump(document, sort_keys=False, default_flow_style=None, width=100)
@@ -54,12 +82,12 @@ def write(world: World, folder: Path, port: int, *, scenario: bool, rtt: float) 
 
 def _document(world: World, port: int, *, scenario: bool, rtt: float) -> dict[str, Any]:
     bastion, gateway = world.layout.bastion, world.layout.gateway
-    limits = dict(_SCENARIO_LIMITS if scenario else _LIMITS)
+    limits = (_SCENARIO_LIMITS if scenario else _LIMITS) | _DRILL_LIMITS
     # A round trip more or less must not turn into a missed limit.
     limits = {
-        name: value if name.startswith(("vip_poll", "reconnect")) else value + 20 * rtt
+        name: value if name.startswith(_NOT_STRETCHED) else value + 20 * rtt
         for name, value in limits.items()
-    }
+    } | world.limits
     return {
         "name": "lab",
         "rehearsal": True,
@@ -109,6 +137,9 @@ def _document(world: World, port: int, *, scenario: bool, rtt: float) -> dict[st
         },
         "worker_label": "wetopi.io/role=platform",
         "control_plane_taint": "node-role.kubernetes.io/control-plane=true:NoSchedule",
+        "controller": {"node_token": "node-token"},
+        "operations": {"snapshots": "~/rke2-snapshots"},
+        "names": {"etcd_snapshot": "pre-addons-fase6"},
         "limits": limits,
     }
 

@@ -17,6 +17,7 @@ RKE2 = "v1.36.3+rke2r1"
 ETCD = "3.6.14"
 CILIUM = "1.20.1"
 USER = "ubuntu"
+HOME = f"/home/{USER}"
 
 _PRIORITIES = (150, 100, 50)
 _CONTROL_PLANE_HYPERVISORS = ("ns3243421", "ns3226939", "ns3214108")

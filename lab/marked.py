@@ -86,7 +86,8 @@ class Marked:
         found: dict[str, Marked] = {}
         for key_node, node in self.node.value:
             key = Marked(self.path, key_node, self.what)
-            name = str(key.plain())
+            # As it is written: YAML would read the key `on` as a truth value.
+            name = str(key_node.value)
             if known is not None and name not in known:
                 raise key.error(f"unknown key `{name}`{_hint(name, known)}")
             if name in found:

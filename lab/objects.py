@@ -6,6 +6,8 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from lab.phase import Phase
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A resource type as discovery lists it."""
+    """A resource type as discovery lists it; `since` is the phase that installs a CRD."""
 
     kind: str
     plural: str
@@ -22,6 +24,7 @@ class Resource:
     group_version: str = "v1"
     short: tuple[str, ...] = ()
     namespaced: bool = True
+    since: Phase | None = None
 
     @property
     def group(self) -> str:
@@ -60,6 +63,15 @@ RESOURCES = (
         short=("sc",),
         namespaced=False,
     ),
+    Resource(
+        "CiliumNode",
+        "ciliumnodes",
+        "ciliumnode",
+        "cilium.io/v2",
+        short=("cn", "ciliumn"),
+        namespaced=False,
+        since=Phase.E,
+    ),
     Resource("Lease", "leases", "lease", "coordination.k8s.io/v1"),
 )
 
@@ -91,6 +103,10 @@ class Store:
         """A copy of one object."""
         found = self._objects.get((kind, namespace, name))
         return deepcopy(found) if found is not None else None
+
+    def everything(self) -> list[Object]:
+        """A copy of every object."""
+        return [deepcopy(item) for item in self._objects.values()]
 
     def delete(self, kind: str, namespace: str, name: str) -> bool:
         """Remove one object; whether it was there."""

@@ -18,6 +18,31 @@ class Pipe(asyncssh.SSHTCPSession[bytes]):
     def __init__(self, transport: asyncio.Transport, far: _Far) -> None:
         self._transport = transport
         self._far = far
+        self._held: list[bytes] | None = None
+
+    @property
+    def closed(self) -> bool:
+        """Whether either end is gone."""
+        return self._transport.is_closing()
+
+    def hold(self) -> None:
+        """Nobody answers at the address: bytes are lost on the way and sent again later."""
+        if self._held is None:
+            self._held = []
+            self._transport.pause_reading()
+
+    def release(self) -> None:
+        """The peer is reached again: what was held arrives."""
+        held, self._held = self._held, None
+        if held is not None and not self.closed:
+            self._transport.resume_reading()
+            for data in held:
+                self._transport.write(data)
+
+    def reset(self) -> None:
+        """Whoever has the address now knows nothing of this connection: RST."""
+        self._far.reset()
+        self._transport.abort()
 
     def connection_made(self, chan: SSHTCPChannel[bytes]) -> None:
         """The channel is open: what the socket already sent goes out first."""
@@ -26,6 +51,9 @@ class Pipe(asyncssh.SSHTCPSession[bytes]):
     def data_received(self, data: bytes, datatype: int | None) -> None:
         """Bytes from the SSH client."""
         del datatype
+        if self._held is not None:
+            self._held.append(data)
+            return
         self._transport.write(data)
 
     def eof_received(self) -> bool:
@@ -80,6 +108,11 @@ class _Far(asyncio.Protocol):
         self._ended = True
         if self._channel is not None:
             self._channel.close()
+
+    def reset(self) -> None:
+        """Break the channel off."""
+        if self._channel is not None:
+            self._channel.abort()
 
     def pause_writing(self) -> None:
         if self._channel is not None:

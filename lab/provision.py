@@ -30,6 +30,16 @@ systemd-network:x:998:998:systemd Network Management:/:/usr/sbin/nologin
 sshd:x:107:65534::/run/sshd:/usr/sbin/nologin
 ubuntu:x:1000:1000:Ubuntu:/home/ubuntu:/bin/bash
 """
+_MOUNTS = (
+    "sysfs /sys sysfs rw,nosuid,nodev,noexec,relatime 0 0",
+    "proc /proc proc rw,nosuid,nodev,noexec,relatime 0 0",
+    "/dev/sda1 / ext4 rw,relatime,discard,errors=remount-ro 0 0",
+    "tmpfs /run tmpfs rw,nosuid,nodev,size=3286124k,nr_inodes=819200,mode=755,inode64 0 0",
+)
+_OVERLAY = (
+    "overlay /run/k3s/containerd/io.containerd.runtime.v2.task/k8s.io/etcd/rootfs overlay "
+    "rw,relatime,lowerdir=/var/lib/rancher/rke2/agent/containerd/1/fs 0 0"
+)
 _OS_RELEASE = """\
 PRETTY_NAME="Ubuntu 24.04.3 LTS"
 NAME="Ubuntu"
@@ -55,6 +65,7 @@ def system(host: Host) -> None:
     files.put("/usr/bin/sh", Entry(Kind.LINK, 0o777, target="dash"))
     files.put("/usr/bin/nc", Entry(Kind.LINK, 0o777, target="nc.openbsd"))
     files.put("/dev/null", Entry(Kind.DEVICE, 0o666))
+    files.file("/proc/mounts", lambda: _mounts(host), 0o444)
     files.file("/etc/passwd", _ACCOUNTS.encode())
     files.file("/etc/group", b"root:x:0:\nsudo:x:27:ubuntu\nnogroup:x:65534:\nubuntu:x:1000:\n")
     files.file("/etc/hostname", f"{host.name}\n".encode())
@@ -67,6 +78,13 @@ def system(host: Host) -> None:
     files.folder("/home/ubuntu", 0o750, "ubuntu")
     files.folder("/home/ubuntu/.ssh", 0o700, "ubuntu")
     files.file("/home/ubuntu/.bashrc", b"", owner="ubuntu")
+
+
+def _mounts(host: Host) -> bytes:
+    lines = list(_MOUNTS)
+    if "containerd" in host.processes or "etcd" in host.processes:
+        lines.append(_OVERLAY)
+    return "".join(f"{line}\n" for line in [*lines, *host.mounts]).encode()
 
 
 def control_plane(world: World, host: Host, *, bootstrap: bool) -> None:
@@ -147,9 +165,14 @@ def kubeconfig(world: World, server: str = "https://127.0.0.1:6443") -> bytes:
     ).encode()
 
 
+def join_secret(world: World) -> str:
+    """What a joining node must know; the controller's token file holds just this."""
+    return world.seed.hex("token", digits=32)
+
+
 def _token(world: World) -> str:
     authority = world.seed.hex("token ca", digits=64)
-    return f"K10{authority}::server:{world.seed.hex('token', digits=32)}"
+    return f"K10{authority}::server:{join_secret(world)}"
 
 
 def _keepalived(world: World, host: Host) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lab.expansion import joined
 from lab.filesystem import FileError
-from lab.streams import Streams
+from lab.streams import Stdin, Streams
 from lab.tools.network import knock
 
 if TYPE_CHECKING:
@@ -61,10 +61,10 @@ async def opened(shell: Shell, redirects: Sequence[Redirect], streams: Streams) 
 
 def _apply(shell: Shell, redirect: Redirect, target: str, result: Streams) -> _File | None:
     if redirect.operator == "<<<":
-        result.stdin = target.encode() + b"\n"
+        result.stdin = Stdin(target.encode() + b"\n")
         return None
     if redirect.operator == "<":
-        result.stdin = _input(shell, target)
+        result.stdin = Stdin(_input(shell, target))
         return None
     if redirect.operator == ">&":
         buffer, file = (result.out if target == "1" else result.err), None
@@ -72,7 +72,9 @@ def _apply(shell: Shell, redirect: Redirect, target: str, result: Streams) -> _F
         buffer = bytearray()
         file = _File(target, buffer, redirect.operator == ">>")
         # Opening comes before running: what cannot be written keeps the command from starting.
-        shell.host.files.write(shell.absolute(target), b"", shell.user, append=True)
+        shell.host.files.write(
+            shell.absolute(target), b"", shell.user, append=True, mode=0o666 & ~shell.umask
+        )
     if redirect.fd == 1:
         result.out = buffer
     else:

@@ -46,6 +46,29 @@ class Cut(Enum):
 
 
 @dataclass(slots=True)
+class Severing:
+    """A link that breaks after a command has done its work, before its answer is sent.
+
+    Attributes:
+        host: glob of host names.
+        command: searched in the command line as it was sent.
+        times: how often it still happens.
+    """
+
+    host: str
+    command: re.Pattern[str]
+    where: Cut = Cut.BASTION
+    times: int = 1
+
+    def cuts(self, host: str, line: str) -> bool:
+        """Whether the link breaks now; that is counted."""
+        if self.times < 1 or not fnmatchcase(host, self.host) or not self.command.search(line):
+            return False
+        self.times -= 1
+        return True
+
+
+@dataclass(slots=True)
 class Reply:
     """One answer (contract: design, section 2.6).
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import re
 import secrets
 import shutil
 import threading
@@ -11,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from lab import build, inventory
+from lab import build, inventory, layout
 from lab.api import ApiFront
 from lab.commands import CommandLog
 from lab.hosts import Fleet
@@ -78,6 +80,7 @@ class Lab:
         self._log = CommandLog(self.folder / "commands.jsonl")
         front = ApiFront(self, self._log, self.folder)
         self._fleet = Fleet(self, self._log, front, self.settings.rtt)
+        self._enter(self.world)
         self.port = await self._fleet.listen()
         path = self._write(self.port)
         # aiohttp takes as long to import as everything else; nobody needs it to connect.
@@ -101,6 +104,7 @@ class Lab:
 
     async def stop(self) -> None:
         """Drop all connections. The folder stays: it is evidence."""
+        self.world.timeline.close()
         if self._fleet is not None:
             await self._fleet.close()
         if self._log is not None:
@@ -119,8 +123,21 @@ class Lab:
         if phase.position > applied.position:
             self._remember(phase)
             applied = phase
-        if applied is not self.world.phase:
-            self.world = self._world(applied)
+        if {applied, self.world.phase} == {Phase.C, Phase.F6}:
+            # F6 applies nothing: what C left, a lock or a stopped unit too, is what it finds.
+            self.world.phase = applied
+        elif applied is not self.world.phase:
+            world = self._world(applied)
+            world.bastion.files.take_over(self.world.bastion.files, layout.HOME)
+            self._enter(world)
+
+    def _enter(self, world: World) -> None:
+        self.world.timeline.close()
+        self.world = world
+        if self._fleet is not None:
+            world.log = self._log
+            world.begin()
+            world.timeline.watch(self._fleet.follow)
 
     def _world(self, phase: Phase) -> World:
         world = build.world(self.seed, self.layout, phase)
@@ -165,20 +182,16 @@ def _alive(folder: Path) -> bool:
 
 
 def milliseconds(text: str) -> float:
-    """Seconds of `10ms`, `0.5s` or a bare number of milliseconds.
+    """Seconds of `10ms`, `0.5s` or a bare number of milliseconds; at most ten seconds.
 
     Raises:
-        ValueError: not a time.
+        ValueError: not such a time.
     """
-    for unit, factor in (("ms", 0.001), ("s", 1.0), ("", 0.001)):
-        number = text.removesuffix(unit) if unit else text
-        if unit and not text.endswith(unit):
-            continue
-        value = float(number) * factor
-        if not 0 <= value <= 10:
-            break
-        return value
-    raise ValueError(f"`{text}` is not a round-trip time such as 10ms")
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|)", text)
+    seconds = float(match[1]) * (1.0 if match[2] == "s" else 0.001) if match else math.inf
+    if seconds > 10:
+        raise ValueError(f"`{text}` is not a round-trip time such as 10ms")
+    return seconds
 
 
 def ssh_lines(lab: Lab, names: Sequence[str]) -> list[str]:

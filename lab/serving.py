@@ -40,8 +40,8 @@ async def _obey(lab: Lab) -> None:
     while line := await loop.run_in_executor(thread, sys.stdin.buffer.readline):
         try:
             lab.apply(Phase.named(str(json.loads(line)["apply"])))
-        except (KeyError, TypeError, ValueError, OSError) as error:
-            say({"ok": False, "error": str(error)})
+        except Exception as error:  # whatever it is, the runner must hear of it
+            say({"ok": False, "error": f"{type(error).__name__}: {error}"})
         else:
             say({"ok": True})
 

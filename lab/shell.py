@@ -14,7 +14,7 @@ from lab.expansion import fields, joined
 from lab.filesystem import NO_SUCH_FILE, PERMISSION_DENIED, FileError, Kind
 from lab.parser import parse
 from lab.redirects import opened
-from lab.streams import Exit, Journal, Streams
+from lab.streams import Exit, Journal, Stdin, Streams
 from lab.syntax import (
     Chain,
     For,
@@ -59,11 +59,13 @@ class Shell:
     journal: Journal
     name: str = "bash: line 1"
     cwd: str = "/"
+    zero: str = "bash"
     arguments: tuple[str, ...] = ()
     status: int = 0
     substituted: int = 0
     errexit: bool = False
     pipefail: bool = False
+    umask: int = 0o022
 
     @classmethod
     def login(cls, world: World, host: Host, user: str) -> Shell:
@@ -134,7 +136,7 @@ class Shell:
                 statuses.append(await shell._command(command, piped))
             except Exit as leave:
                 statuses.append(leave.rc)
-            stdin = bytes(out)
+            stdin = Stdin(bytes(out))
         rc = statuses[-1]
         if self.pipefail:
             rc = next((status for status in reversed(statuses) if status), 0)
@@ -253,7 +255,7 @@ class Shell:
             streams.err += f"/bin/bash: {path}: Permission denied\n".encode()
             return 126
         script = self.child(name=f"{path}: line 1")
-        script.arguments, script.errexit = tuple(argv[1:]), False
+        script.zero, script.arguments, script.errexit = path, tuple(argv[1:]), False
         return await script.run_line(entry.read().decode(errors="replace"), streams)
 
     def find(self, name: str) -> str | None:

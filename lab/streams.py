@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
 
 
 class Exit(Exception):  # noqa: N818
@@ -13,11 +17,44 @@ class Exit(Exception):  # noqa: N818
         self.rc = rc
 
 
+class Stdin:
+    """What a process reads. A client's input is waited for only once somebody reads.
+
+    Args:
+        content: what is there already.
+        source: what else comes, in pieces, until its end.
+    """
+
+    def __init__(self, content: bytes = b"", source: AsyncIterator[bytes] | None = None) -> None:
+        self._content = content
+        self._source = source
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """The pieces as they come."""
+        content, self._content = self._content, b""
+        if content:
+            yield content
+        source, self._source = self._source, None
+        if source is not None:
+            async for chunk in source:
+                yield chunk
+
+    async def read(self) -> bytes:
+        """Everything up to the end."""
+        return b"".join([chunk async for chunk in self.chunks()])
+
+    async def line(self) -> bytes:
+        """The next line with its newline; empty at the end."""
+        text = await self.read()
+        line, newline, self._content = text.partition(b"\n")
+        return line + newline
+
+
 @dataclass(slots=True)
 class Streams:
     """Standard input, and where output goes; the same object twice is `2>&1`."""
 
-    stdin: bytes = b""
+    stdin: Stdin = field(default_factory=Stdin)
     out: bytearray = field(default_factory=bytearray)
     err: bytearray = field(default_factory=bytearray)
 

@@ -12,15 +12,21 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from lab import layout
+from lab.controllers import Controllers
+from lab.election import Election
 from lab.host import Host, Link, Ssh
-from lab.phase import Phase
+from lab.pace import Pace
+from lab.timeline import Timeline
+from lab.trouble import Trouble
 
 if TYPE_CHECKING:
+    from lab.commands import CommandLog
     from lab.etcd import EtcdCluster
     from lab.layout import Layout
     from lab.objects import Store
+    from lab.phase import Phase
     from lab.pki import Pki
-    from lab.replies import Noise, Reply
+    from lab.replies import Noise, Reply, Severing
     from lab.seed import Seed
 
 KEEPALIVED = "keepalived.service"
@@ -71,6 +77,11 @@ class World:
         admin_expired: the admin certificate in every rke2.yaml is out of date.
         ping_lost: how many pings to the VIP are lost, whoever sends them.
         noises: what commands print on stderr beside their answers.
+        severings: links that break when a command has done its work.
+        limits: limits of the inventory that a fault or a scenario changes.
+        trouble: what goes wrong when something is changed, not before.
+        serial: counts what came to be after the build, so that it gets names of its own.
+        log: where what the lab does not know is recorded when no command waits for it.
     """
 
     seed: Seed
@@ -87,6 +98,25 @@ class World:
     admin_expired: bool = False
     ping_lost: int = 0
     noises: list[Noise] = field(default_factory=list)
+    severings: list[Severing] = field(default_factory=list)
+    limits: dict[str, float] = field(default_factory=dict)
+    pace: Pace = field(default_factory=Pace)
+    timeline: Timeline = field(default_factory=Timeline)
+    election: Election = field(default_factory=Election)
+    controllers: Controllers = field(default_factory=Controllers)
+    trouble: Trouble = field(default_factory=Trouble)
+    log: CommandLog | None = None
+    serial: int = 0
+
+    def begin(self) -> None:
+        """Let time pass: from now on, consequences take as long as `pace` says."""
+        self.timeline.begin()
+        for host in self.hosts.values():
+            host.files.clock = lambda host=host: self.now(host).timestamp()
+        self.controllers.begin(self)
+        self.election.begin(self)
+        self.timeline.watch(lambda: self.controllers.react(self))
+        self.timeline.watch(lambda: self.election.react(self))
 
     @property
     def bastion(self) -> Host:
@@ -112,16 +142,22 @@ class World:
         """The etcd cluster whose member runs, or ran, on that host."""
         for cluster in self.etcd:
             if any(member.node == host.name for member in cluster.members):
-                return self._with_life(cluster)
+                return self.with_life(cluster)
         return None
 
-    def _with_life(self, cluster: EtcdCluster) -> EtcdCluster:
+    def with_life(self, cluster: EtcdCluster) -> EtcdCluster:
+        """The cluster, knowing which of its members run now."""
         cluster.alive = frozenset(
             host.name
             for host in self.control_planes
             if "etcd" in host.processes and host.link is Link.UP
         )
         return cluster
+
+    def objects_of(self, host: Host) -> Store:
+        """The objects as the API of that control plane reads them from its own etcd."""
+        cluster = self.cluster_of(host)
+        return self.objects if cluster is None or cluster.objects is None else cluster.objects
 
     def api_ready(self, host: Host) -> bool:
         """Whether the host's own API says `ok`: it needs its own etcd member and quorum."""
@@ -134,7 +170,7 @@ class World:
         if "etcd" not in host.processes:
             return False
         cluster = self.cluster_of(host)
-        return cluster is not None and cluster.quorum
+        return cluster is not None and cluster.quorum and not cluster.leaderless
 
     def check_passes(self, host: Host) -> bool:
         """Whether keepalived's check script succeeds there (runbook, phase B)."""
@@ -144,23 +180,8 @@ class World:
         """The control planes with the VIP on an interface, by keepalived's own rules."""
         if self.vip_override is not None:
             return [self.hosts[name] for name in self.vip_override]
-        stuck = [host for host in self.control_planes if host.stuck_vip]
-        best = max(
-            (host for host in self.control_planes if self.vrrp_priority(host) > 0),
-            key=self.vrrp_priority,
-            default=None,
-        )
-        return [host for host in self.control_planes if host in stuck or host is best]
-
-    def vrrp_priority(self, host: Host) -> int:
-        """The priority the host advertises; 0 when it does not take part."""
-        if host.vrrp is None or not host.active(KEEPALIVED) or host.link is not Link.UP:
-            return 0
-        if self.check_passes(host):
-            return host.vrrp.priority
-        # Without a weight a failing script puts the instance into FAULT; with one it only
-        # lowers the priority, which may leave the VIP where the API is dead.
-        return host.vrrp.priority + host.vrrp.weight if host.vrrp.weight else 0
+        masters = self.election.masters(self)
+        return [host for host in self.control_planes if host.stuck_vip or host.name in masters]
 
     def holds_vip(self, host: Host) -> bool:
         """Whether the VIP is on one of the host's interfaces."""

@@ -19,7 +19,9 @@ _FAMILIES = {
     "curl": ("curl",),
     "etcdctl": ("etcdctl",),
     "files": ("cat", "head", "readlink", "sha256sum", "tail", "wc"),
-    "changing": ("mkdir", "rm", "touch"),
+    "changing": ("chmod", "mkdir", "mv", "rm", "sync", "touch"),
+    "crictl": ("crictl",),
+    "dumps": ("od", "xxd"),
     "listing": ("find", "ls", "stat"),
     "identity": (
         "echo",
@@ -38,17 +40,20 @@ _FAMILIES = {
     "journalctl": ("journalctl",),
     "kubectl": ("kubectl",),
     "network": ("nc.openbsd", "ping"),
+    "processes": ("pgrep", "ss"),
     "rke2": ("rke2", "rke2-killall.sh"),
     "sudo": ("sudo",),
     "shells": ("bash", "dash", "xargs"),
+    "storage": ("dd", "df", "findmnt"),
     "systemctl": ("systemctl",),
+    "systemd_run": ("systemd-run",),
     "text": ("cut", "grep", "sed", "sort", "tr", "uniq"),
     "tests": ("[", "test"),
 }
 _FAMILY_OF = {program: family for family, names in _FAMILIES.items() for program in names}
 
 # Where a fresh Ubuntu has them. `keepalived`, `kubectl` and `rke2` come with the runbook's roles.
-_ADDED_LATER = frozenset({"etcdctl", "kubectl", "rke2", "rke2-killall.sh"})
+_ADDED_LATER = frozenset({"crictl", "etcdctl", "kubectl", "rke2", "rke2-killall.sh"})
 PROGRAMS = {program: f"/usr/bin/{program}" for program in _FAMILY_OF if program not in _ADDED_LATER}
 _ON_OTHER_HOSTS = frozenset(
     {"kubectl", "keepalived", "rke2", "crictl", "cilium", "hubble", "helm", "argocd"}

@@ -1,11 +1,12 @@
-"""Programs that change files: mkdir, touch, rm."""
+"""Programs that change files: mkdir, touch, rm, mv, chmod, sync."""
 
 from __future__ import annotations
 
+import posixpath
 from typing import TYPE_CHECKING
 
 from lab.filesystem import IS_A_FOLDER, NO_SUCH_FILE, FileError, Kind
-from lab.tools.call import quoted, split
+from lab.tools.call import UsageError, quoted, split
 from lab.tools.files import INVALID
 
 if TYPE_CHECKING:
@@ -15,16 +16,34 @@ if TYPE_CHECKING:
 async def mkdir(call: Call) -> int:
     """`mkdir [-p] [-m MODE] PATHS…`."""
     options = split(call.arguments, flags=("-p",), valued=("-m",), name="mkdir", refuse=INVALID)
+    default = 0o777 & ~call.shell.umask
+    mode = int(options.get("-m") or f"{default:o}", 8)
     rc = 0
     for path in options.rest:
         try:
-            call.files.check_folder_of(call.path(path), call.user)
+            _make(call, path, mode, parents="-p" in options)
         except FileError as error:
             call.complain(f"mkdir: cannot create directory {quoted(path)}: {error.reason}")
             rc = 1
-            continue
-        call.files.folder(call.path(path), int(options.get("-m") or "755", 8), call.user)
     return rc
+
+
+def _make(call: Call, path: str, mode: int, *, parents: bool) -> None:
+    full = posixpath.normpath(call.path(path))
+    try:
+        entry = call.files.entry(full, call.user)
+    except FileError as error:
+        if error.reason != NO_SUCH_FILE:
+            raise
+    else:
+        if parents and entry.kind is Kind.FOLDER:
+            return
+        raise FileError(path, "File exists")
+    above = posixpath.dirname(full)
+    if parents and not call.shell.exists(above):
+        _make(call, above, 0o777 & ~call.shell.umask, parents=True)
+    call.files.check_folder_of(full, call.user)
+    call.files.folder(full, mode, call.user)
 
 
 async def touch(call: Call) -> int:
@@ -58,4 +77,59 @@ async def rm(call: Call) -> int:
             rc = 1
             continue
         call.files.remove(real)
+    return rc
+
+
+async def mv(call: Call) -> int:
+    """`mv [-T] [-n] SOURCE TARGET`."""
+    options = split(call.arguments, flags=("-T", "-n", "-f"), name="mv", refuse=INVALID)
+    if len(options.rest) != 2:
+        raise UsageError("mv: missing file operand\nTry 'mv --help' for more information.")
+    source, target = options.rest
+    try:
+        real, entry = call.files.resolve(call.path(source), call.user, follow=False)
+    except FileError as error:
+        call.complain(f"mv: cannot stat '{source}': {error.reason}")
+        return 1
+    there = posixpath.normpath(call.path(target))
+    occupant = None
+    if call.shell.exists(there):
+        occupant = call.files.entry(there)
+        if occupant.kind is Kind.FOLDER and "-T" not in options:
+            there, occupant = posixpath.join(there, posixpath.basename(real)), None
+    try:
+        call.files.check_folder_of(real, call.user)
+        call.files.check_folder_of(there, call.user)
+    except FileError as error:
+        call.complain(f"mv: cannot move '{source}' to '{target}': {error.reason}")
+        return 1
+    if occupant is not None:
+        if occupant.kind is Kind.FOLDER and entry.kind is not Kind.FOLDER:
+            call.complain(f"mv: cannot overwrite directory '{target}' with non-directory")
+            return 1
+        if occupant.kind is Kind.FOLDER and call.files.children(there):
+            call.complain(f"mv: cannot move '{source}' to '{target}': Directory not empty")
+            return 1
+        call.files.remove(there)
+    call.files.move(real, there)
+    return 0
+
+
+async def sync(_call: Call) -> int:
+    """`sync [FILES…]`: what the lab writes is written."""
+    return 0
+
+
+async def chmod(call: Call) -> int:
+    """`chmod MODE PATHS…` with an octal mode."""
+    options = split(call.arguments, name="chmod", refuse=INVALID)
+    rc = 0
+    for path in options.rest[1:]:
+        try:
+            real, _ = call.files.resolve(call.path(path), call.user)
+        except FileError as error:
+            call.complain(f"chmod: cannot access '{path}': {error.reason}")
+            rc = 1
+            continue
+        call.files.change(real, mode=int(options.rest[0], 8))
     return rc

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 INVALID = "{name}: invalid option -- '{letter}'\nTry '{name} --help' for more information."
 
 
-def inputs(call: Call, paths: list[str]) -> tuple[list[tuple[str, bytes]], int]:
+async def inputs(call: Call, paths: list[str]) -> tuple[list[tuple[str, bytes]], int]:
     """The contents of `paths`, or stdin without any; complaints and the status so far."""
     if not paths:
-        return [("-", call.streams.stdin)], 0
+        return [("-", await call.streams.stdin.read())], 0
     found: list[tuple[str, bytes]] = []
     rc = 0
     for path in paths:
         if path == "-":
-            found.append((path, call.streams.stdin))
+            found.append((path, await call.streams.stdin.read()))
             continue
         try:
             found.append((path, call.files.read(call.path(path), call.user)))
@@ -37,7 +37,7 @@ def inputs(call: Call, paths: list[str]) -> tuple[list[tuple[str, bytes]], int]:
 async def cat(call: Call) -> int:
     """`cat FILES…`."""
     options = split(call.arguments, flags=("-n", "-A"), name="cat", refuse=INVALID)
-    contents, rc = inputs(call, options.rest)
+    contents, rc = await inputs(call, options.rest)
     for _, content in contents:
         call.write(content)
     return rc
@@ -45,26 +45,26 @@ async def cat(call: Call) -> int:
 
 async def head(call: Call) -> int:
     """`head [-n N|-c N] FILES…`."""
-    return _ends(call, lambda lines, count: lines[:count], lambda data, count: data[:count])
+    return await _ends(call, lambda lines, count: lines[:count], lambda data, count: data[:count])
 
 
 async def tail(call: Call) -> int:
     """`tail [-n N|-c N] FILES…`."""
-    return _ends(
+    return await _ends(
         call,
         lambda lines, count: lines[-count:] if count else [],
         lambda data, count: data[-count:] if count else b"",
     )
 
 
-def _ends(
+async def _ends(
     call: Call,
     lines: Callable[[list[bytes], int], list[bytes]],
     data: Callable[[bytes, int], bytes],
 ) -> int:
     words = [f"-n{word[1:]}" if word[1:].isdigit() else word for word in call.arguments]
     options = split(words, flags=("-q",), valued=("-n", "-c"), name=call.name, refuse=INVALID)
-    contents, rc = inputs(call, options.rest)
+    contents, rc = await inputs(call, options.rest)
     for _, content in contents:
         size = options.get("-c")
         if size is not None:
@@ -79,7 +79,7 @@ def _ends(
 async def wc(call: Call) -> int:
     """`wc [-l|-c|-w] FILES…`."""
     options = split(call.arguments, flags=("-l", "-c", "-w"), name="wc", refuse=INVALID)
-    contents, rc = inputs(call, options.rest)
+    contents, rc = await inputs(call, options.rest)
     for path, content in contents:
         counts = {
             "-l": content.count(b"\n"),
@@ -95,7 +95,7 @@ async def wc(call: Call) -> int:
 async def sha256sum(call: Call) -> int:
     """`sha256sum FILES…`."""
     options = split(call.arguments, flags=("-b",), name="sha256sum", refuse=INVALID)
-    contents, rc = inputs(call, options.rest)
+    contents, rc = await inputs(call, options.rest)
     for path, content in contents:
         call.say(f"{hashlib.sha256(content).hexdigest()}  {path}")
     return rc

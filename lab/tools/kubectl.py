@@ -1,4 +1,4 @@
-"""kubectl 1.36.3: get, get --raw, exec, describe node, version (captures: kube-1.36.3.out)."""
+"""kubectl 1.36.3: get, get --raw, exec, create, delete, describe node, version (captures: kube-1.36.3.out)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from lab.objects import resource_named
 from lab.tools import tables
 from lab.tools.call import UsageError, split
 from lab.tools.kubeconfig import connect
+from lab.tools.kubectl_changes import create, delete
 from lab.tools.pods import execute_in_pod
 
 if TYPE_CHECKING:
-    from lab.objects import Object, Resource
+    from lab.objects import Object, Resource, Store
     from lab.tools.call import Call, Options
     from lab.tools.kubeconfig import Api
 
@@ -35,6 +36,7 @@ _VALUED = (
     "-c",
     "--container",
     "--raw",
+    "--from-literal",
 )
 _FLAGS = (
     "-A",
@@ -66,7 +68,7 @@ async def kubectl(call: Call) -> int:
     verb = (options.rest or [""])[0]
     if verb == "version" and "--client" in options:
         return _version(call)
-    if verb not in ("get", "exec", "describe", "version"):
+    if verb not in ("create", "delete", "get", "exec", "describe", "version"):
         raise UsageError(
             f'error: unknown command "{verb}" for "kubectl"'
             if verb
@@ -88,9 +90,11 @@ async def _resources(call: Call, api: Api, options: Options, inner: list[str]) -
     listed = apiserver.answer(call.world, api.host, "GET", "/api/v1/nodes", api.client)
     if listed.status != 200:
         return _api_error(call, listed, f"({verb} {' '.join(words[:1])})")
+    store = call.world.objects_of(api.host)
     if verb == "exec":
-        return await _exec(call, options, words, inner)
-    return _describe(call, words) if verb == "describe" else _get(call, options, words)
+        return await _exec(call, store, options, words, inner)
+    act = {"create": create, "delete": delete, "describe": _describe, "get": _get}[verb]
+    return act(call, store, options, words)
 
 
 def _version(call: Call) -> int:
@@ -132,24 +136,26 @@ def _api_error(call: Call, answer: apiserver.Answer, suffix: str) -> int:
     return 1
 
 
-async def _exec(call: Call, options: Options, words: list[str], inner: list[str]) -> int:
+async def _exec(
+    call: Call, store: Store, options: Options, words: list[str], inner: list[str]
+) -> int:
     namespace = options.get("-n", "--namespace") or "default"
     name = words[0].removeprefix("pod/").removeprefix("pods/") if words else ""
     command = inner or words[1:]
     if not name or not command:
         call.complain("error: you must specify at least one command for the container")
         return 1
-    pod = call.world.objects.get("Pod", namespace, name)
+    pod = store.get("Pod", namespace, name)
     if pod is None:
         call.complain(f'Error from server (NotFound): pods "{name}" not found')
         return 1
     return await execute_in_pod(call, pod, command)
 
 
-def _describe(call: Call, words: list[str]) -> int:
+def _describe(call: Call, store: Store, _options: Options, words: list[str]) -> int:
     if len(words) != 2 or resource_named(words[0]) != resource_named("node"):
         raise UsageError(f"error: the lab describes nodes only, not {' '.join(words)}")
-    node = call.world.objects.get("Node", "", words[1])
+    node = store.get("Node", "", words[1])
     if node is None:
         call.complain(f'Error from server (NotFound): nodes "{words[1]}" not found')
         return 1
@@ -169,16 +175,16 @@ class _Found:
     everywhere: bool
 
 
-def _get(call: Call, options: Options, words: list[str]) -> int:
+def _get(call: Call, store: Store, options: Options, words: list[str]) -> int:
     if not words:
         raise UsageError("error: Required resource not specified.")
+    if "," in words[0]:
+        return _get_several(call, store, options, words[0].split(","))
     kind, _, slashed = words[0].partition("/")
-    resource = resource_named(kind)
+    resource = _served(call, kind)
     if resource is None:
-        call.mystery(f"resource {kind}")
-        call.complain(f'error: the server doesn\'t have a resource type "{kind.partition(".")[0]}"')
         return 1
-    found = _select(call, options, resource, [slashed] if slashed else words[1:])
+    found = _select(store, options, resource, [slashed] if slashed else words[1:])
     _print(call, options, found)
     if "--ignore-not-found" in options:
         return 0
@@ -187,22 +193,44 @@ def _get(call: Call, options: Options, words: list[str]) -> int:
     return 1 if found.missing else 0
 
 
-def _select(call: Call, options: Options, resource: Resource, names: list[str]) -> _Found:
+def _served(call: Call, kind: str) -> Resource | None:
+    """The type of that name; None with kubectl's complaint when this API has none."""
+    resource = resource_named(kind)
+    if resource is None:
+        call.mystery(f"resource {kind}")
+    elif resource.since is None or call.world.phase.reached(resource.since):
+        return resource
+    call.complain(f'error: the server doesn\'t have a resource type "{kind.partition(".")[0]}"')
+    return None
+
+
+def _get_several(call: Call, store: Store, options: Options, kinds: list[str]) -> int:
+    if options.get("-o", "--output") != "json":
+        raise UsageError("error: the lab prints several types with -o json only")
+    items: list[Object] = []
+    for kind in kinds:
+        resource = _served(call, kind)
+        if resource is None:
+            return 1
+        items += _select(store, options, resource, []).items
+    _say_list(call, items)
+    return 0
+
+
+def _select(store: Store, options: Options, resource: Resource, names: list[str]) -> _Found:
     everywhere = "-A" in options or "--all-namespaces" in options
     namespace = None
     if resource.namespaced and not everywhere:
         namespace = options.get("-n", "--namespace") or "default"
     if names:
-        known = {
-            name: call.world.objects.get(resource.kind, namespace or "", name) for name in names
-        }
+        known = {name: store.get(resource.kind, namespace or "", name) for name in names}
         items = [item for item in known.values() if item is not None]
         missing = [name for name, item in known.items() if item is None]
     else:
         missing = []
         try:
             items = apiserver.select(
-                call.world,
+                store,
                 resource,
                 namespace,
                 options.get("-l", "--selector") or "",
@@ -232,16 +260,15 @@ def _print(call: Call, options: Options, found: _Found) -> None:
 def _print_json(call: Call, found: _Found) -> None:
     if found.single and not found.items:
         return
-    document = (
-        found.items[0]
-        if found.single
-        else {
-            "apiVersion": "v1",
-            "items": found.items,
-            "kind": "List",
-            "metadata": {"resourceVersion": ""},
-        }
-    )
+    if not found.single:
+        _say_list(call, found.items)
+        return
+    call.say(json.dumps(found.items[0], indent=4, sort_keys=True))
+
+
+def _say_list(call: Call, items: list[Object]) -> None:
+    document: Object = {"apiVersion": "v1", "items": items, "kind": "List"}
+    document["metadata"] = {"resourceVersion": ""}
     call.say(json.dumps(document, indent=4, sort_keys=True))
 
 

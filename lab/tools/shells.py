@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lab.streams import Streams
+from lab.streams import Stdin, Streams
 from lab.tools.call import split
 
 if TYPE_CHECKING:
@@ -30,13 +30,14 @@ async def bash(call: Call) -> int:
     shell.pipefail = options.get("-o") == "pipefail"
     line = options.get("-c")
     if line is not None:
+        shell.zero = options.rest[0] if options.rest else call.name
         shell.arguments = tuple(options.rest[1:])
         return await shell.run_line(line, call.streams)
     if options.rest and "-s" not in options:
         shell.arguments = tuple(options.rest[1:])
         return await shell.execute_path(options.rest[0], options.rest, call.streams)
-    script = call.streams.stdin.decode(errors="replace")
-    return await shell.run_line(script, Streams(b"", call.streams.out, call.streams.err))
+    script = (await call.streams.stdin.read()).decode(errors="replace")
+    return await shell.run_line(script, Streams(Stdin(), call.streams.out, call.streams.err))
 
 
 async def dash(call: Call) -> int:
@@ -53,7 +54,7 @@ async def xargs(call: Call) -> int:
         name="xargs",
         stop_at_first=True,
     )
-    text = call.streams.stdin.decode(errors="surrogateescape")
+    text = (await call.streams.stdin.read()).decode(errors="surrogateescape")
     items = text.split("\0") if "-0" in options else text.split()
     items = [item for item in items if item]
     if not items and "-r" in options:
@@ -69,6 +70,6 @@ async def xargs(call: Call) -> int:
         ] or [command]
     failed = False
     for batch in batches:
-        inner = Streams(b"", call.streams.out, call.streams.err)
+        inner = Streams(Stdin(), call.streams.out, call.streams.err)
         failed = await call.shell.execute(batch, inner) != 0 or failed
     return 123 if failed else 0

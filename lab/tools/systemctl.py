@@ -1,16 +1,19 @@
-"""systemctl 255 (Ubuntu 24.04): show, is-active, is-enabled, status, start, stop, restart, kill."""
+"""systemctl 255 (Ubuntu 24.04): what it tells of units; what it changes is in `unit_changes`."""
 
 from __future__ import annotations
 
+import posixpath
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from lab import actions
+from lab.filesystem import FileError
 from lab.host import Unit
 from lab.tools.call import UsageError, split
+from lab.tools.unit_changes import CHANGES, change
 
 if TYPE_CHECKING:
-    from lab.tools.call import Call
+    from lab.tools.call import Call, Options
 
 # `show -p` prints in the manager's order, not in the order asked for.
 _PROPERTIES = (
@@ -20,6 +23,7 @@ _PROPERTIES = (
     "NRestarts",
     "ExecMainStartTimestamp",
     "ExecMainPID",
+    "ExecMainStatus",
     "MainPID",
     "Id",
     "Names",
@@ -32,22 +36,8 @@ _PROPERTIES = (
     "KillMode",
     "InvocationID",
 )
-_CHANGES = frozenset(
-    {
-        "start",
-        "stop",
-        "restart",
-        "kill",
-        "enable",
-        "disable",
-        "mask",
-        "unmask",
-        "daemon-reload",
-        "reset-failed",
-        "reload",
-    }
-)
 _ACTIVE = frozenset({"active", "reloading"})
+_SERVERS = frozenset({"rke2-server.service", "rke2-agent.service"})
 
 
 async def systemctl(call: Call) -> int:
@@ -95,10 +85,12 @@ async def systemctl(call: Call) -> int:
         return _is_enabled(call, names, quiet=quiet)
     if verb == "status":
         return _status(call, names)
+    if verb == "cat":
+        return _cat(call, names)
     if verb == "list-units":
-        return _list(call)
-    if verb in _CHANGES:
-        return _change(call, verb, names, options.get("-s", "--signal"), now="--now" in options)
+        return _list(call, options)
+    if verb in CHANGES:
+        return await change(call, verb, names, options)
     raise UsageError(f"Unknown command verb '{verb}'.")
 
 
@@ -122,24 +114,25 @@ def _show(call: Call, names: list[str], wanted: str | None, *, bare: bool) -> in
     for name in names:
         unit = _unit(call, name)
         values = {
-            "Type": "notify",
-            "Restart": "always" if name.startswith("rke2") else "no",
+            "Type": "oneshot" if unit.transient else "notify",
+            "Restart": "always" if name in _SERVERS else "no",
             "Result": unit.result,
             "NRestarts": str(unit.restarts),
             "ExecMainStartTimestamp": f"{unit.started:%a %Y-%m-%d %H:%M:%S UTC}"
             if unit.started
             else "",
             "ExecMainPID": str(unit.pid),
+            "ExecMainStatus": str(unit.status),
             "MainPID": str(unit.pid),
             "Id": name,
             "Names": name,
             "Description": unit.description,
-            "LoadState": unit.load,
+            "LoadState": "masked" if unit.masked else unit.load,
             "ActiveState": unit.active,
             "SubState": unit.sub,
             "FragmentPath": _fragment(unit),
-            "UnitFileState": unit.file_state,
-            "KillMode": "process" if name.startswith("rke2") else "control-group",
+            "UnitFileState": "masked" if unit.masked else unit.file_state,
+            "KillMode": "process" if name in _SERVERS else "control-group",
             "InvocationID": call.world.seed.hex("invocation", call.host.name, name, digits=32)
             if unit.started
             else "",
@@ -158,7 +151,11 @@ def _show(call: Call, names: list[str], wanted: str | None, *, bare: bool) -> in
 def _fragment(unit: Unit) -> str:
     if unit.load == "not-found":
         return ""
-    folder = "/usr/local/lib" if unit.name.startswith("rke2") else "/usr/lib"
+    if unit.masked:
+        return f"/etc/systemd/system/{unit.name}"
+    if unit.transient:
+        return f"/run/systemd/transient/{unit.name}"
+    folder = "/usr/local/lib" if unit.name in _SERVERS else "/usr/lib"
     return f"{folder}/systemd/system/{unit.name}"
 
 
@@ -185,8 +182,9 @@ def _is_enabled(call: Call, names: list[str], *, quiet: bool) -> int:
             rc = 4
         else:
             if not quiet:
-                call.say(unit.file_state)
-            rc = 0 if unit.file_state in ("enabled", "static") else rc
+                call.say("masked" if unit.masked else unit.file_state)
+            enabled = unit.file_state in ("enabled", "static", "transient") and not unit.masked
+            rc = 0 if enabled else rc
     return rc
 
 
@@ -212,51 +210,50 @@ def _status(call: Call, names: list[str]) -> int:
     return rc
 
 
-def _list(call: Call) -> int:
-    call.say("  UNIT LOAD ACTIVE SUB DESCRIPTION")
-    for name, unit in sorted(call.host.units.items()):
-        call.say(f"  {name} {unit.load} {unit.active} {unit.sub} {unit.description}")
+def _list(call: Call, options: Options) -> int:
+    patterns = options.rest[1:] or ["*"]
+    units = [
+        unit
+        for name, unit in sorted(call.host.units.items())
+        if any(fnmatchcase(name, pattern) for pattern in patterns)
+        and ("--all" in options or "-a" in options or unit.active != "inactive")
+    ]
+    rows = [
+        (unit.name, "masked" if unit.masked else unit.load, unit.active, unit.sub) for unit in units
+    ]
+    legend = "--no-legend" not in options
+    if legend:
+        rows.insert(0, ("UNIT", "LOAD", "ACTIVE", "SUB"))
+    widths = [max((len(row[column]) for row in rows), default=0) for column in range(4)]
+    described = [*(["DESCRIPTION"] if legend else []), *(unit.description for unit in units)]
+    margin = "" if "--plain" in options else "  "
+    for row, text in zip(rows, described, strict=True):
+        cells = " ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        call.say(f"{margin}{cells} {text}")
     return 0
 
 
-def _change(call: Call, verb: str, names: list[str], signal: str | None, *, now: bool) -> int:
-    if call.user != "root":
-        for name in names:
-            call.complain(f"Failed to {verb} {name}: Interactive authentication required.")
-            if verb in ("start", "stop", "restart"):
-                call.complain(f"See system logs and 'systemctl status {name}' for details.")
-        return 1
+def _cat(call: Call, names: list[str]) -> int:
     rc = 0
     for name in names:
-        unit = call.host.units.get(name)
-        if unit is None:
-            call.complain(f"Failed to {verb} {name}: Unit {name} not {_missing(verb)}.")
-            rc = 5
-        elif verb == "start" and unit.file_state == "masked":
-            call.complain(f"Failed to start {name}: Unit {name} is masked.")
+        unit = _unit(call, name)
+        if unit.masked:
+            call.say(f"# Unit {name} is masked.")
+            continue
+        folder = f"/etc/systemd/system/{name}.d"
+        dropped = [
+            posixpath.join(folder, each)
+            for each in call.files.children(folder)
+            if each.endswith(".conf")
+        ]
+        try:
+            texts = [
+                f"# {path}\n{call.files.read(path, call.user).decode()}"
+                for path in (_fragment(unit), *dropped)
+            ]
+        except FileError:
+            call.complain(f"No files found for {name}.")
             rc = 1
-        else:
-            _apply(call, verb, name, signal)
-            if now and verb in ("enable", "disable", "mask"):
-                _apply(call, "start" if verb == "enable" else "stop", name, None)
+            continue
+        call.write("\n".join(texts))
     return rc
-
-
-def _missing(verb: str) -> str:
-    return "loaded" if verb in ("stop", "kill", "restart", "reload") else "found"
-
-
-def _apply(call: Call, verb: str, name: str, signal: str | None) -> None:
-    if verb in ("stop", "restart"):
-        actions.stop_unit(call.world, call.host, name)
-    if verb in ("start", "restart"):
-        actions.start_unit(call.world, call.host, name)
-    if verb == "kill":
-        killed = (signal or "SIGTERM").upper().removeprefix("SIG") in ("KILL", "9")
-        if killed:
-            actions.kill_unit(call.world, call.host, name)
-        else:
-            actions.stop_unit(call.world, call.host, name)
-    states = {"enable": "enabled", "disable": "disabled", "mask": "masked", "unmask": "enabled"}
-    if verb in states:
-        call.host.units[name] = replace(call.host.units[name], file_state=states[verb])

@@ -80,7 +80,7 @@ async def grep(call: Call) -> int:
     if "-w" in options:
         pattern = rf"(?<!\w)(?:{pattern})(?!\w)"
     matcher = re.compile(pattern, re.IGNORECASE if "-i" in options else 0)
-    contents, rc = inputs(call, words)
+    contents, rc = await inputs(call, words)
     matched = 0
     for path, content in contents:
         prefix = f"{path}:" if len(words) > 1 and "-h" not in options else ""
@@ -121,7 +121,7 @@ async def sed(call: Call) -> int:
         script = words.pop(0)
     extended = "-E" in options or "-r" in options
     edit = _sed_command(script, extended=extended)
-    contents, rc = inputs(call, words)
+    contents, rc = await inputs(call, words)
     for _, content in contents:
         text = content.decode("utf-8", errors="surrogateescape")
         for number, line in enumerate(text.splitlines(keepends=True), 1):
@@ -189,7 +189,7 @@ async def cut(call: Call) -> int:
     if fields is None or not re.fullmatch(r"[\d,]+", fields):
         raise UsageError("cut: you must specify a list of bytes, characters, or fields")
     delimiter = options.get("-d") or "\t"
-    contents, rc = inputs(call, options.rest)
+    contents, rc = await inputs(call, options.rest)
     for _, content in contents:
         for line in content.decode(errors="surrogateescape").splitlines():
             parts = line.split(delimiter)
@@ -201,7 +201,7 @@ async def cut(call: Call) -> int:
 async def sort(call: Call) -> int:
     """`sort [-u] [-r] [-n]`."""
     options = split(call.arguments, flags=("-u", "-r", "-n"), name="sort", rc=2)
-    contents, rc = inputs(call, options.rest)
+    contents, rc = await inputs(call, options.rest)
     lines = [line for _, content in contents for line in content.decode().splitlines()]
     if "-u" in options:
         lines = list(dict.fromkeys(lines))
@@ -223,7 +223,7 @@ async def sort(call: Call) -> int:
 async def uniq(call: Call) -> int:
     """`uniq [-c]`."""
     options = split(call.arguments, flags=("-c",), name="uniq")
-    contents, rc = inputs(call, options.rest)
+    contents, rc = await inputs(call, options.rest)
     groups: list[tuple[str, int]] = []
     for line in (line for _, content in contents for line in content.decode().splitlines()):
         if groups and groups[-1][0] == line:
@@ -238,7 +238,7 @@ async def uniq(call: Call) -> int:
 async def tr(call: Call) -> int:
     """`tr [-d] SET [SET]` without ranges."""
     options = split(call.arguments, flags=("-d", "-s"), name="tr")
-    text = call.streams.stdin.decode(errors="surrogateescape")
+    text = (await call.streams.stdin.read()).decode(errors="surrogateescape")
     sets = [word.replace("\\n", "\n").replace("\\t", "\t") for word in options.rest]
     if any("-" in word or "[" in word for word in sets) or not sets:
         raise UsageError("tr: missing operand")

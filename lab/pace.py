@@ -1,0 +1,48 @@
+"""How long things take in the lab, in seconds: the real ones, scaled down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class Pace:
+    """Durations; faults change them. Infinity never happens.
+
+    Attributes:
+        fall: keepalived's check script has failed often enough (really interval x fall).
+        rise: keepalived's check script has succeeded often enough.
+        takeover: a backup misses the master's advertisements (really about 3 s).
+        preempt: a higher priority takes the VIP from a living master (really about 1 s).
+        election: etcd is without a leader after the leader died (really about 1 s).
+        supervisor: rke2-server listens on 9345, kubelet and containerd run.
+        etcd: the etcd static pod runs.
+        api: kube-apiserver runs.
+        ready: the unit tells systemd READY=1.
+        restart: RestartSec of a server that ended by itself (really 5 s).
+        join: between two attempts to reach a server that can be joined.
+        promote: a learner has caught up and becomes a voter (really 2 to 15 s).
+        flag: a normal start removes the reset-flag (really about 11 s).
+        status: the leader writes EtcdIsVoter into the node (really about 15 s).
+        grace: a node without kubelet turns Unknown (really 40 s).
+        reset: a cluster-reset that succeeds (really 3 to 7 s).
+        refusal: a cluster-reset that fails early (really 1.4 s).
+    """
+
+    fall: float = 0.3
+    rise: float = 0.15
+    takeover: float = 0.3
+    preempt: float = 0.1
+    election: float = 0.1
+    supervisor: float = 0.1
+    etcd: float = 0.1
+    api: float = 0.1
+    ready: float = 0.05
+    restart: float = 0.5
+    join: float = 0.1
+    promote: float = 0.2
+    flag: float = 0.5
+    status: float = 0.2
+    grace: float = 1.0
+    reset: float = 0.4
+    refusal: float = 0.15

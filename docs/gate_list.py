@@ -14,7 +14,7 @@ TARGET = Path(__file__).with_name("gates.md")
 _HEAD = """\
 # The gates
 
-Written by `make docs` from `fixtures/gates.py`. Change the table, not this page.
+Written by `make docs` from `fixtures/gates/`. Change the table, not this page.
 
 A gate is decided by one test. Its verdict is dated in the apply log under its id.
 A *drill* stops, moves, reboots, drains or restores something. It runs only with `--authorize=NAME`.

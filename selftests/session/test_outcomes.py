@@ -129,7 +129,7 @@ def test_a_defect_names_itself_and_its_place() -> None:
     except KeyError as error:
         said = message(error)
     assert "defect" in said
-    assert "fixtures/gates.py:" in said
+    assert "fixtures/gates/__init__.py:" in said
     assert "KeyError" in said
 
 

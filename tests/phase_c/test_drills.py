@@ -1,30 +1,34 @@
-"""Phase C, quorum: drills (runbook, "Validation gate C"). They stop things."""
+"""Phase C, quorum: the drills (runbook, "Validation gate C"); they undo what they change."""
 
 from __future__ import annotations
 
-from fixtures.core.verdicts import Undecided
+from typing import TYPE_CHECKING
+
+from fixtures.drills.conduct import conduct
+from fixtures.drills.outage import ControlPlaneOutage
+from fixtures.drills.vip_failover import VipFailover
 from fixtures.session.marks import gate
+
+if TYPE_CHECKING:
+    from fixtures.drills.scene import Scene
+    from fixtures.drills.watch import Watch
 
 
 @gate("C.5")
-def test_the_vip_moves_to_the_best_healthy_peer_and_comes_back() -> None:
-    """Runbook C: stop keepalived on the owner; the VIP moves within roughly 10 s and comes back.
+def test_the_vip_moves_to_the_best_healthy_peer_and_comes_back(scene: Scene, watch: Watch) -> None:
+    """Runbook C: stop keepalived on the owner; the VIP moves to the best peer within ~10 s, ping
+    and readyz through it go on; start it again, and the owner reclaims the VIP.
 
     STOP: API via VIP fails during VIP failover.
-    """
-    raise Undecided(
-        "the VIP failover drill is not built yet: nothing was stopped; do it by hand as the "
-        "runbook says and keep the evidence"
-    )
+    """  # noqa: D205
+    conduct(VipFailover(scene), watch)
 
 
 @gate("C.6")
-def test_the_api_survives_one_stopped_control_plane() -> None:
-    """Runbook C: stop rke2-server on one non-owner; readyz through the VIP stays ok.
+def test_the_api_survives_one_stopped_control_plane(scene: Scene, watch: Watch) -> None:
+    """Runbook C: stop rke2-server on one CP that does not own the VIP; readyz through the VIP stays
+    ok and the member list still names three; start it again.
 
     STOP: API via VIP fails with one CP stopped.
-    """
-    raise Undecided(
-        "the one-control-plane outage drill is not built yet: nothing was stopped; do it by hand "
-        "as the runbook says and keep the evidence"
-    )
+    """  # noqa: D205
+    conduct(ControlPlaneOutage(scene), watch)

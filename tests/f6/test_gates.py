@@ -1,0 +1,48 @@
+"""Phase F6, read-only gates: quorum recorded, journals clean (runbook, "Phase F6")."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fixtures.judge.api import ready
+from fixtures.judge.etcd import voters_on_every_control_plane
+from fixtures.judge.findings import said, together
+from fixtures.session.marks import gate
+
+if TYPE_CHECKING:
+    from fixtures.core.inventory import Cluster
+    from fixtures.observe.api import Api
+    from fixtures.observe.etcd import Etcd
+
+
+@gate("F6-1")
+def test_quorum_is_recorded_today(etcd: Etcd, cluster: Cluster) -> None:
+    """Runbook F6-1: etcd member list → exactly 3 members, all started.
+
+    STOP: member count != 3 or any member not started.
+    """
+    findings = voters_on_every_control_plane(etcd.membership(), cluster)
+    assert not findings, said(findings)
+
+
+@gate("P1")
+def test_quorum_and_api_are_evidenced_just_now(etcd: Etcd, api: Api, cluster: Cluster) -> None:
+    """Runbook P1: F6-1 with today's date, plus readyz → ok, immediately before any stop.
+
+    STOP: any P1-P4 item not PASS → do NOT run F6-2/F6-3.
+    """
+    findings = together(
+        lambda: voters_on_every_control_plane(etcd.membership.again(), cluster),
+        lambda: ready(api.readyz_through_vip.again()),
+    )
+    assert not findings, said(findings)
+
+
+@gate("F6-1R")
+def test_quorum_is_recorded_after_the_restore(etcd: Etcd, cluster: Cluster) -> None:
+    """Runbook F6-3: after the test, re-run F6-1.
+
+    STOP: member count != 3 or any member not started.
+    """
+    findings = voters_on_every_control_plane(etcd.membership.again(), cluster)
+    assert not findings, said(findings)

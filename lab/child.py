@@ -79,7 +79,7 @@ class Child:
         try:
             self.process.stdin.write(json.dumps({"apply": phase}).encode() + b"\n")
             self.process.stdin.flush()
-        except OSError:
+        except (OSError, ValueError):
             raise LabFailed("the lab has ended; start the run again") from None
         answer = _hear(self.process, _ORDER_LIMIT)
         if not answer.get("ok"):

@@ -106,6 +106,10 @@ def test_status_in_json_leaves_out_who_does_not_answer() -> None:
 
 CURL = f"sudo -n curl -s --cacert {TLS}/server-ca.crt"
 CERTIFICATE = f"--cert {TLS}/client-kube-apiserver.crt --key {TLS}/client-kube-apiserver.key"
+WITHOUT_CREDENTIALS = (
+    "/var/lib/rancher/rke2/bin/kubectl --insecure-skip-tls-verify --kubeconfig=/dev/null "
+    "--server=https://127.0.0.1:6443 get nodes"
+)
 DEAD_ETCD = ["api-not-ready", "rke-cp01"]
 
 
@@ -124,9 +128,7 @@ DEAD_ETCD = ["api-not-ready", "rke-cp01"]
         ("exec in no pod", f"{KUBECTL} exec web-nosuch -- true"),
         ("no such object", f"{KUBECTL} get storageclass nope"),
         ("no such object ignored", f"{KUBECTL} get storageclass nope --ignore-not-found"),
-        ("no credentials",
-         "/var/lib/rancher/rke2/bin/kubectl --insecure-skip-tls-verify --kubeconfig=/dev/null "
-         "--server=https://127.0.0.1:6443 get nodes"),
+        ("no credentials", WITHOUT_CREDENTIALS),
     ],
 )  # fmt: skip
 def test_kubernetes(label: str, line: str) -> None:
@@ -180,9 +182,13 @@ def test_tables_have_the_measured_columns() -> None:
         assert all(first[start - 3 : start] == "   " for start in starts)
 
 
-HOLDER = {"addr with the VIP": "ip -4 addr show eth0", "addr on one line": "ip -4 -o addr show eth0",
-          "addr json": "ip -j -4 addr show eth0", "loopback json": "ip -j -4 addr show lo",
-          "no such device": "ip -4 addr show nope0"}  # fmt: skip
+HOLDER = {
+    "addr with the VIP": "ip -4 addr show eth0",
+    "addr on one line": "ip -4 -o addr show eth0",
+    "addr json": "ip -j -4 addr show eth0",
+    "loopback json": "ip -j -4 addr show lo",
+    "no such device": "ip -4 addr show nope0",
+}
 
 
 @pytest.mark.parametrize("label", HOLDER)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from lab.filesystem import FileError, Kind
@@ -62,7 +63,11 @@ async def _ends(
     lines: Callable[[list[bytes], int], list[bytes]],
     data: Callable[[bytes, int], bytes],
 ) -> int:
-    words = [f"-n{word[1:]}" if word[1:].isdigit() else word for word in call.arguments]
+    # `-32` alone is a number of lines; behind `-c` or `-n` it is that option's value.
+    words = [
+        f"-n{word[1:]}" if word[1:].isdigit() and before not in {"-c", "-n"} else word
+        for before, word in pairwise(["", *call.arguments])
+    ]
     options = split(words, flags=("-q",), valued=("-n", "-c"), name=call.name, refuse=INVALID)
     contents, rc = await inputs(call, options.rest)
     for _, content in contents:

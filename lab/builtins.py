@@ -82,7 +82,8 @@ async def _set(shell: Shell, arguments: list[str], _streams: Streams) -> int:
 
 async def _read(shell: Shell, arguments: list[str], streams: Streams) -> int:
     line = await streams.stdin.line()
-    shell.variables[arguments[-1] if arguments else "REPLY"] = line.rstrip(b"\n").decode(errors="replace")
+    name = arguments[-1] if arguments else "REPLY"
+    shell.variables[name] = line.rstrip(b"\n").decode(errors="replace")
     return 0 if line.endswith(b"\n") else 1
 
 

@@ -108,9 +108,7 @@ class Election:
                 self._forget_doubt(name)
             elif name not in self._doubts:
                 wait = world.pace.fall if self._believed.get(name) else world.pace.rise
-                self._doubts[name] = world.timeline.later(
-                    wait, partial(self._believe, world, host)
-                )
+                self._doubts[name] = world.timeline.later(wait, partial(self._believe, world, host))
 
     def _believe(self, world: World, host: Host) -> None:
         self._doubts.pop(host.name, None)

@@ -9,7 +9,7 @@ import json
 import math
 import posixpath
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from lab import databases, journal, snapshots
 from lab.databases import Damage
@@ -131,8 +131,8 @@ class ClusterReset:
     def _forbid_second(self) -> None:
         if self._has(databases.RESET_FLAG):
             raise _Fatal(
-                f"{_MANAGED}Managed etcd cluster membership was previously reset, please remove the "
-                "cluster-reset flag and start rke2 normally. If you need to perform another "
+                f"{_MANAGED}Managed etcd cluster membership was previously reset, please remove "
+                "the cluster-reset flag and start rke2 normally. If you need to perform another "
                 f"cluster reset, you must first manually delete the file at {databases.RESET_FLAG}"
             )
 
@@ -146,8 +146,7 @@ class ClusterReset:
             if content.startswith(b"\0") and len(content) > 100:
                 kind = Damage.FLIPPED if "expected" in str(error) else Damage.TRUNCATED
                 databases.damage(self._host, kind)
-            self._stop("failed to list etcd members: context canceled")
-            raise _Fatal(f"{_MANAGED}{error}") from None
+            self._give_up(str(error))
         for step in ("restoring snapshot", "restored snapshot"):
             line = {"level": "info", "logger": "rke2-etcd-client", "msg": step, "path": path}
             self.call.complain(json.dumps(line, separators=(",", ":")))
@@ -156,22 +155,16 @@ class ClusterReset:
     def _content(self, path: str) -> bytes:
         files = self._host.files
         trouble = self._world.trouble.reset
-        try:
-            if not path.startswith("/") or trouble is Reset.PATH_GONE:
-                raise FileError(path, "")
-            folder = files.entry(path).kind is Kind.FOLDER
-            content = b"" if folder else files.read(path)
-        except FileError:
-            self._stop("failed to list etcd members: context canceled")
-            raise _Fatal(f"{_MANAGED}etcd: snapshot path does not exist: {path}") from None
-        if folder:
-            self._stop("failed to list etcd members: context canceled")
-            raise _Fatal(f"{_MANAGED}etcd: snapshot path must be a file, not a directory: {path}")
+        absolute = path.startswith("/") and trouble is not Reset.PATH_GONE
+        if not absolute or not self._has(path):
+            self._give_up(f"etcd: snapshot path does not exist: {path}")
+        if files.entry(path).kind is Kind.FOLDER:
+            self._give_up(f"etcd: snapshot path must be a file, not a directory: {path}")
         if path.endswith(".zip"):
             self._say("info", f"Decompressing etcd snapshot file: {path}")
-            self._stop("failed to list etcd members: context canceled")
             joined = posixpath.dirname(path) + path
-            raise _Fatal(f"{_MANAGED}open {joined}: no such file or directory")
+            self._give_up(f"open {joined}: no such file or directory")
+        content = files.read(path)
         if trouble is Reset.FILE_EMPTY:
             return b""
         if trouble is Reset.FILE_TRUNCATED:
@@ -180,9 +173,10 @@ class ClusterReset:
             return content[:4096] + bytes([content[4096] ^ 1]) + content[4097:]
         return content
 
-    def _stop(self, warning: str) -> None:
+    def _give_up(self, why: str) -> NoReturn:
         self._say("info", "Shutdown request received")
-        self._say("warning", warning)
+        self._say("warning", "failed to list etcd members: context canceled")
+        raise _Fatal(f"{_MANAGED}{why}")
 
     def _move_away(self) -> None:
         stamp = int(self._world.now(self._host).timestamp())

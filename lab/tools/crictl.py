@@ -44,7 +44,7 @@ async def crictl(call: Call) -> int:
 
 def _sandboxes(call: Call) -> list[dict[str, Any]]:
     pods = call.world.objects_of(call.host).select("Pod", on=call.host.name)
-    rows = [_row(call, pod) for pod in pods if _known(call, pod)]
+    rows = [_row(call, pod) for pod in pods if _known(pod)]
     stray = call.world.trouble.strays.get(call.host.name)
     if stray:
         uid = call.world.seed.uuid("stray", stray)
@@ -52,7 +52,7 @@ def _sandboxes(call: Call) -> list[dict[str, Any]]:
     return rows
 
 
-def _known(call: Call, pod: dict[str, Any]) -> bool:
+def _known(pod: dict[str, Any]) -> bool:
     """Whether it runs here; a static pod whose process is gone has no sandbox that is ready."""
     return pod["status"].get("phase") != "Pending" or "startTime" in pod["status"]
 

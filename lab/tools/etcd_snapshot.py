@@ -44,7 +44,7 @@ async def etcd_snapshot(call: Call, words: list[str]) -> int:
             "127.0.0.1:9345: connect: connection refused",
         )
     if verb == "save":
-        return await _save(call, options, names)
+        return _save(call, options, names)
     if verb == "delete":
         return _delete(call, options, names)
     return _list(call, options)
@@ -75,32 +75,23 @@ def _folder(options: Options) -> str:
     return options.get("--dir", "--etcd-snapshot-dir") or databases.SNAPSHOTS
 
 
-async def _save(call: Call, options: Options, names: list[str]) -> int:
+def _save(call: Call, options: Options, names: list[str]) -> int:
     if names:
         return _fatal(call, "this command does not take any arguments")
     world, host, trouble = call.world, call.host, call.world.trouble.save
-    folder, base = _folder(options), options.get("--name") or _DEFAULT_NAME
-    if not call.shell.exists(folder) or call.files.entry(folder).kind is not Kind.FOLDER:
-        return _server_error(call, f"failed to get etcd-snapshot-dir: stat {folder}")
+    folder = _folder(options)
+    if (refusal := _refusal(call, folder)) is not None:
+        return _server_error(call, refusal)
     cluster = world.cluster_of(host)
-    if cluster is None or not world.etcd_serves(host):
-        return _server_error(call, "failed to get etcd status: context deadline exceeded")
+    assert cluster is not None
     if trouble is Save.LEARNER or any(m.learner and m.node == host.name for m in cluster.members):
         _say(call, "warning", "Unable to take snapshot: not supported for learner")
         return 0
-    if trouble is Save.IN_PROGRESS:
-        return _server_error(call, "snapshot save already in progress")
-    now = world.now(host)
-    name = f"{base}-{host.name}-{int(now.timestamp())}"
-    if trouble is Save.OTHER_NAME:
-        name = f"etcd-snapshot-{host.name}-{int(now.timestamp())}"
-    compressed = {"--snapshot-compress", "--etcd-snapshot-compress"} & set(options.values)
-    if compressed or trouble is Save.COMPRESSED:
-        name += ".zip"
+    name = _name(call, options)
     path = posixpath.join(folder, name)
     content = b"" if trouble is Save.EMPTY else snapshots.capture(world, cluster)
-    if "/" in base or trouble is Save.SILENT or host.free < len(content):
-        why = "no such file or directory" if "/" in base else "no space left on device"
+    if "/" in name or trouble is Save.SILENT or host.free < len(content):
+        why = "no such file or directory" if "/" in name else "no space left on device"
         text = f"Failed to take etcd snapshot: could not write snapshot: write {path}.part: {why}"
         journal.logrus(world, host, "error", text)
         return 0
@@ -115,6 +106,29 @@ async def _save(call: Call, options: Options, names: list[str]) -> int:
     if trouble is not Save.NO_LINE:
         _say(call, "info", f"Snapshot {name} saved.")
     return 0
+
+
+def _refusal(call: Call, folder: str) -> str | None:
+    """What the server side logs when it does not even begin."""
+    if not call.shell.exists(folder):
+        return f"failed to get etcd-snapshot-dir: stat {folder}: no such file or directory"
+    if call.files.entry(folder).kind is not Kind.FOLDER:
+        return f"failed to get etcd-snapshot-dir: {folder} is not a directory"
+    if not call.world.etcd_serves(call.host):
+        return "failed to get etcd status: context deadline exceeded"
+    if call.world.trouble.save is Save.IN_PROGRESS:
+        return "snapshot save already in progress"
+    return None
+
+
+def _name(call: Call, options: Options) -> str:
+    trouble = call.world.trouble.save
+    base = options.get("--name") or _DEFAULT_NAME
+    if trouble is Save.OTHER_NAME:
+        base = "etcd-snapshot"
+    compressed = {"--snapshot-compress", "--etcd-snapshot-compress"} & set(options.values)
+    ending = ".zip" if compressed or trouble is Save.COMPRESSED else ""
+    return f"{base}-{call.host.name}-{int(call.world.now(call.host).timestamp())}{ending}"
 
 
 def _server_error(call: Call, cause: str) -> int:

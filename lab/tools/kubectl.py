@@ -1,4 +1,4 @@
-"""kubectl 1.36.3: get, get --raw, exec, create, delete, describe node, version (captures: kube-1.36.3.out)."""
+"""kubectl 1.36.3 (captures: kube-1.36.3.out); what it writes is in `kubectl_changes`."""
 
 from __future__ import annotations
 

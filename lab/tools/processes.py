@@ -40,7 +40,7 @@ async def ss(call: Call) -> int:
     wanted = _ports(" ".join(options.rest))
     if "-H" not in options:
         call.say("State  Recv-Q Send-Q Local Address:Port Peer Address:PortProcess")
-    rows = [("0.0.0.0", 22)]
+    rows = [("*", 22)]
     for port, process in sorted(LISTENERS.items()):
         if process in call.host.processes:
             bound = process in _BOUND

@@ -13,6 +13,8 @@ from lab.tools.call import UsageError, split
 from lab.tools.unit_changes import CHANGES, change
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lab.tools.call import Call, Options
 
 # `show -p` prints in the manager's order, not in the order asked for.
@@ -76,22 +78,11 @@ async def systemctl(call: Call) -> int:
         name="systemctl",
     )
     verb, names = (options.rest or ["list-units"])[0], [_full(name) for name in options.rest[1:]]
-    quiet = "-q" in options or "--quiet" in options
-    if verb == "show":
-        return _show(call, names, options.get("-p", "--property"), bare="--value" in options)
-    if verb in ("is-active", "is-failed"):
-        return _is(call, verb, names, quiet=quiet)
-    if verb == "is-enabled":
-        return _is_enabled(call, names, quiet=quiet)
-    if verb == "status":
-        return _status(call, names)
-    if verb == "cat":
-        return _cat(call, names)
-    if verb == "list-units":
-        return _list(call, options)
     if verb in CHANGES:
         return await change(call, verb, names, options)
-    raise UsageError(f"Unknown command verb '{verb}'.")
+    if verb not in _QUERIES:
+        raise UsageError(f"Unknown command verb '{verb}'.")
+    return _QUERIES[verb](call, names, options)
 
 
 def _full(name: str) -> str:
@@ -106,7 +97,8 @@ def _unit(call: Call, name: str) -> Unit:
     return replace(absent, active="inactive", sub="dead")
 
 
-def _show(call: Call, names: list[str], wanted: str | None, *, bare: bool) -> int:
+def _show(call: Call, names: list[str], options: Options) -> int:
+    wanted, bare = options.get("-p", "--property"), "--value" in options
     chosen = wanted.split(",") if wanted else list(_PROPERTIES)
     for unknown in set(chosen) - set(_PROPERTIES):
         call.mystery(f"systemctl property {unknown}")
@@ -159,7 +151,12 @@ def _fragment(unit: Unit) -> str:
     return f"{folder}/systemd/system/{unit.name}"
 
 
-def _is(call: Call, verb: str, names: list[str], *, quiet: bool) -> int:
+def _quiet(options: Options) -> bool:
+    return "-q" in options or "--quiet" in options
+
+
+def _is(call: Call, names: list[str], options: Options) -> int:
+    verb, quiet = options.rest[0], _quiet(options)
     wanted = _ACTIVE if verb == "is-active" else {"failed"}
     rc = 4
     for name in names:
@@ -173,8 +170,8 @@ def _is(call: Call, verb: str, names: list[str], *, quiet: bool) -> int:
     return rc
 
 
-def _is_enabled(call: Call, names: list[str], *, quiet: bool) -> int:
-    rc = 1
+def _is_enabled(call: Call, names: list[str], options: Options) -> int:
+    rc, quiet = 1, _quiet(options)
     for name in names:
         unit = _unit(call, name)
         if unit.load == "not-found":
@@ -188,7 +185,7 @@ def _is_enabled(call: Call, names: list[str], *, quiet: bool) -> int:
     return rc
 
 
-def _status(call: Call, names: list[str]) -> int:
+def _status(call: Call, names: list[str], _options: Options) -> int:
     rc = 0
     for name in names:
         unit = _unit(call, name)
@@ -210,7 +207,7 @@ def _status(call: Call, names: list[str]) -> int:
     return rc
 
 
-def _list(call: Call, options: Options) -> int:
+def _list(call: Call, _names: list[str], options: Options) -> int:
     patterns = options.rest[1:] or ["*"]
     units = [
         unit
@@ -233,7 +230,7 @@ def _list(call: Call, options: Options) -> int:
     return 0
 
 
-def _cat(call: Call, names: list[str]) -> int:
+def _cat(call: Call, names: list[str], _options: Options) -> int:
     rc = 0
     for name in names:
         unit = _unit(call, name)
@@ -257,3 +254,14 @@ def _cat(call: Call, names: list[str]) -> int:
             continue
         call.write("\n".join(texts))
     return rc
+
+
+_QUERIES: dict[str, Callable[[Call, list[str], Options], int]] = {
+    "cat": _cat,
+    "is-active": _is,
+    "is-enabled": _is_enabled,
+    "is-failed": _is,
+    "list-units": _list,
+    "show": _show,
+    "status": _status,
+}

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from lab.tools.call import Call
 
 _FLAGS = frozenset({"--quiet", "-q", "--no-block", "--collect", "-G"})
+_QUIET = frozenset({"--quiet", "-q"})
 _VALUED = frozenset({"--unit", "-u", "--property", "-p", "--on-active", "--timer-property"})
 # Settings without a consequence in the lab; the rest is read below.
 _WITHOUT_EFFECT = frozenset({"TimeoutStartSec", "EnvironmentFile", "AccuracySec", "Restart"})
@@ -51,8 +52,8 @@ async def systemd_run(call: Call) -> int:
         remains=asked.properties.get("RemainAfterExit") in ("yes", "true", "1"),
         outputs=(_file(asked, "StandardOutput"), _file(asked, "StandardError")),
     )
-    delay = asked.values.get("--on-active")
-    for unit in (service.name, f"{name}.timer") if delay else (service.name,):
+    units = [service.name, *([f"{name}.timer"] if "--on-active" in asked.values else [])]
+    for unit in units:
         if unit in call.host.units:
             kind = unit.rpartition(".")[2]
             call.complain(
@@ -60,15 +61,22 @@ async def systemd_run(call: Call) -> int:
                 "fragment file."
             )
             return 1
-    loud = {"--quiet", "-q"}.isdisjoint(asked.flags)
-    if delay is not None:
-        transient.arm(call.world, call.host, service, _seconds(delay))
-        if loud:
-            call.complain(f"Running timer as unit: {name}.timer")
-            call.complain(f"Will run service as unit: {service.name}")
-        return 0
+    if len(units) > 1:
+        return _arm(call, asked, service)
+    return await _start(call, asked, service)
+
+
+def _arm(call: Call, asked: _Asked, service: Service) -> int:
+    transient.arm(call.world, call.host, service, _seconds(asked.values["--on-active"]))
+    if _QUIET.isdisjoint(asked.flags):
+        call.complain(f"Running timer as unit: {service.name.removesuffix('.service')}.timer")
+        call.complain(f"Will run service as unit: {service.name}")
+    return 0
+
+
+async def _start(call: Call, asked: _Asked, service: Service) -> int:
     task = transient.start(call.world, call.host, service)
-    if loud:
+    if _QUIET.isdisjoint(asked.flags):
         call.complain(f"Running as unit: {service.name}")
     if "--no-block" in asked.flags:
         return 0

@@ -145,6 +145,7 @@ def run(*, chosen: list[str], keep: bool) -> int:
     Raises:
         LabError: a chosen fault does not exist, or the build failed.
     """
+    started = time.monotonic()
     for name in chosen:
         faults.find(name)
     folder = dirs.make_private(dirs.cache()) / "acceptance"
@@ -157,7 +158,7 @@ def run(*, chosen: list[str], keep: bool) -> int:
             lab.down()
     score = acceptance.score
     say(f"reports and outputs: {folder}")
-    say(f"{score.passed} passed, {score.failed} failed")
+    say(f"{score.passed} passed, {score.failed} failed in {time.monotonic() - started:.1f}s")
     return 1 if score.failed else 0
 
 

@@ -20,7 +20,7 @@ async def journalctl(call: Call) -> int:
     """`journalctl -u UNIT [-n N] [--since=@EPOCH] [-o short|cat|json] [--no-pager]`."""
     options = split(
         call.arguments,
-        flags=("--no-pager", "-q", "--quiet", "-r", "-e", "-b"),
+        flags=("--no-pager", "-q", "--quiet", "-r", "-e", "-b", "-a", "--all"),
         valued=("-u", "--unit", "-n", "--lines", "-o", "--output", "--since", "--until", "-p"),
         refuse="journalctl: invalid option -- '{letter}'",
         name="journalctl",

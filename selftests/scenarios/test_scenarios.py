@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures.gates import GATES, Gate
+from fixtures.gates import GATES, Gate, Phase
 from lab.scenario import Scenario, load
 from selftests.scenarios.replay import SCENARIOS, needs_phase_b, replay
 
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILES = sorted(SCENARIOS.glob("*.yaml"))
-JUDGED = [gate for gate in GATES if not gate.drill]
+# The phases whose read-only gates are replayed here; drills have self-tests of their own.
+REPLAYED = {Phase.B, Phase.C}
+JUDGED = [gate for gate in GATES if gate.phase in REPLAYED and not gate.drill]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -62,7 +64,6 @@ def listed(scenario: Scenario) -> set[str]:
 @pytest.mark.parametrize("gate", JUDGED, ids=lambda gate: gate.id)
 @pytest.mark.parametrize("verdict", ["PASS", "FAIL", "UNKNOWN"])
 def test_every_gate_has_a_scenario_for_each_verdict(gate: Gate, verdict: str) -> None:
-    """A drill is excepted until it is built."""
     scenarios = [load(path) for path in FILES]
     assert any(
         scenario.expect.get(key, "PASS") == verdict

@@ -30,7 +30,8 @@ async def inputs(call: Call, paths: list[str]) -> tuple[list[tuple[str, bytes]],
         try:
             found.append((path, call.files.read(call.path(path), call.user)))
         except FileError as error:
-            call.complain(f"{call.name}: {path}: {error.reason}")
+            what = f"can't read {path}" if call.name == "sed" else path
+            call.complain(f"{call.name}: {what}: {error.reason}")
             rc = 1
     return found, rc
 

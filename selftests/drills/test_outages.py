@@ -189,16 +189,6 @@ def test_one_outage_is_measured_right_within_one_interval(
     assert abs(gap.seconds - length) < interval + 1e-9
 
 
-def test_gaps_within_a_window_are_those_that_show_in_it() -> None:
-    both = measured(".x..t.....x.").combined
-    first, second, third = both.gaps
-    assert both.gaps_within(0, 100) == (first, second, third)
-    # On its way at the fault and failing after it: caused by it, for all we know.
-    assert both.gaps_within(1.5, 2.0) == (second,)
-    assert both.gaps_within(2.1, 2.4) == ()
-    assert both.gaps_within(2.1, 2.5) == (third,)
-
-
 @pytest.mark.parametrize(
     ("new", "allowances"),
     [
@@ -209,6 +199,21 @@ def test_gaps_within_a_window_are_those_that_show_in_it() -> None:
         (
             ".xx......xx....",
             [Allowance("the stop", 0.1, 1, 0.5), Allowance("the return", 2.2, 1, 0.5)],
+        ),
+        # The return is set off while the stop's window is open.
+        (
+            ".xx...x......",
+            [Allowance("the stop", 0.1, 3, 0.5), Allowance("the return", 1.4, 3, 0.5)],
+        ),
+        # Nothing was felt of the stop; the return's gap is measured from the return.
+        (
+            ".........xx....",
+            [Allowance("the stop", 0.1, 2.5, 1), Allowance("the return", 2.0, 2.5, 1)],
+        ),
+        # The second gap's sample was under way when the return was set off.
+        (
+            ".x...x......",
+            [Allowance("the stop", 0.1, 3, 0.5), Allowance("the return", 1.255, 3, 0.5)],
         ),
     ],
 )
@@ -226,6 +231,12 @@ def test_what_a_drill_allows(new: str, allowances: list[Allowance]) -> None:
         ("." * 70 + "x.", None, after(), "at a time no drill allows: 0.25 s"),
         (".x.", None, [], "at a time no drill allows"),
         (".xx......xx.xx", None, after(within=1), "at a time no drill allows"),
+        (
+            ".x..x..x....",
+            None,
+            [Allowance("the stop", 0.1, 3, 0.5), Allowance("the return", 1.5, 3, 0.5)],
+            "2 gaps after the stop",
+        ),
         # What cannot be seen does not excuse what can.
         ("." + "x" * 41 + "." * 20, "." * 50 + "l" * 12, after(), "for too long"),
         ("." + "x" * 41 + "l" * 9, None, after(), "for too long"),

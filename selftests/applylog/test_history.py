@@ -114,6 +114,19 @@ def test_only_the_restore_drill_changes_identity_without_voiding(
     assert verdicts(ledger, OTHER) == {"B.1": Verdict.PASS}
 
 
+def test_the_reset_of_a_restore_voids_what_was_recorded_before(
+    ledger: Ledger, decide: Decide
+) -> None:
+    bind(ledger)
+    decide("C.1", Verdict.PASS)
+    ledger.append(Kind.STEP, gate="F6-3", step="reset", state="sending", stales=True)
+    assert verdicts(ledger) == {}
+    decide("F6-3", Verdict.PASS)
+    assert verdicts(ledger) == {"F6-3": Verdict.PASS}
+    ledger.append(Kind.STEP, gate="C.6", step="stop rke2-server", state="sending")
+    assert verdicts(ledger) == {"F6-3": Verdict.PASS}
+
+
 def test_what_was_decided_without_identity_can_only_make_things_worse(
     ledger: Ledger, decide: Decide
 ) -> None:

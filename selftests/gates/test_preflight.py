@@ -128,9 +128,10 @@ def test_what_could_not_be_read_is_undecided() -> None:
         judged(values=Unknown("rke-cp01: no answer"))
     with pytest.raises(Undecided, match="nothing in it starts anything"):
         judged("[Service]\n")
+    empty = Configuration((), Applied(frozenset()))
+    setup = ServerSetup(HOST, UNIT, frozenset(), DIGEST)
     with pytest.raises(Undecided, match="was not read"):
-        empty = Configuration((), Applied(frozenset()))
-        resettable(empty, ServerSetup(HOST, UNIT, frozenset(), DIGEST), node(HOST))
+        resettable(empty, setup, node(HOST))
     assert judged("[Service]\n", values={"server": ("x",)})
 
 

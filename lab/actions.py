@@ -17,9 +17,10 @@ def stop_unit(world: World, host: Host, name: str) -> None:
     if name == SERVER:
         servers.stop(world, host)
         return
+    held = world.holds_vip(host)
     host.units[name] = host.units[name].stopped()
     if name == KEEPALIVED:
-        host.stuck_vip = False
+        host.stuck_vip = held and host.name in world.trouble.vip_stays
     elif name == AGENT:
         host.processes -= servers.OF_THE_UNIT
     world.timeline.changed()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from lab import databases, journal, kinds, provision
+from lab import databases, journal, kinds, networks, provision
 from lab.etcd import new_cluster
 from lab.filesystem import FileSystem
 from lab.host import Host, Unit, Vrrp
@@ -130,6 +130,7 @@ def _register(world: World, servers: list[Host], agents: list[Host]) -> None:
     for index, host in enumerate([*servers, *agents]):
         server = host.machine.part is Part.CONTROL_PLANE
         created = first + timedelta(minutes=6 * index) if server else first + timedelta(minutes=28)
+        pod_cidr = f"10.{64 + index // 256}.{index % 256}.0/24"
         world.objects.put(
             kinds.node(
                 seed,
@@ -138,8 +139,13 @@ def _register(world: World, servers: list[Host], agents: list[Host]) -> None:
                 ready=ready,
                 tainted=server and phase.reached(Phase.D),
                 member=members.get(host.name),
-                pod_cidr=f"10.{64 + index // 256}.{index % 256}.0/24",
+                pod_cidr=pod_cidr,
             )
         )
-    for shape in Workloads(seed, phase, servers, agents).shapes():
+        if phase.reached(Phase.E):
+            world.objects.put(networks.cilium_node(seed, host, pod_cidr, created))
+    shapes = list(Workloads(seed, phase, servers, agents).shapes())
+    for shape in shapes:
         world.objects.put(pod(seed, shape, first + timedelta(minutes=1)))
+    for item in networks.daemon_sets(seed, shapes, first + timedelta(minutes=1)):
+        world.objects.put(item)

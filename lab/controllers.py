@@ -56,7 +56,8 @@ class Controllers:
         """Take the present state as written, and the present leaders as elected."""
         for cluster in world.etcd:
             leader = world.with_life(cluster).leader
-            cluster.led_by = leader.node if leader else ""
+            if cluster.led_by not in cluster.alive:
+                cluster.led_by = leader.node if leader else ""
             for host in world.control_planes:
                 self._standings[cluster.key, host.name] = _standing(cluster, host)
         for cluster in world.etcd:

@@ -12,15 +12,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NoReturn
 
 from lab import databases, journal, snapshots
+from lab.births import populate
 from lab.databases import Damage
 from lab.etcd import EtcdCluster, Member
 from lab.filesystem import FileError, Kind
+from lab.objects import Store
 from lab.servers import OF_THE_SERVER
 from lab.trouble import Reset
 
 if TYPE_CHECKING:
     from lab.host import Host
-    from lab.objects import Store
     from lab.tools.call import Call
     from lab.world import World
 
@@ -209,6 +210,8 @@ class ClusterReset:
             own = next(each.id for each in before.members if each.node == host.name)
         if store is None or world.trouble.reset is Reset.WITHOUT_RESTORE:
             store = world.objects_of(host)
+        elif world.trouble.reset is Reset.EMPTIED:
+            store = Store()
         member = Member(own, name, host.name, host.machine.address)
         key = f"reset {world.serial}"
         cluster = EtcdCluster(number, 2, 1200, [member], key=key, objects=store)
@@ -220,6 +223,8 @@ class ClusterReset:
             ]
         world.etcd.insert(0, cluster)
         databases.create(host, cluster, member)
+        if world.trouble.reset is Reset.EMPTIED:
+            populate(world, host, cluster)
         return cluster
 
     async def _finish(self, cluster: EtcdCluster) -> int:

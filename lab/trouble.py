@@ -38,6 +38,7 @@ class Reset(StrEnum):
     FILE_TRUNCATED = "file-truncated"
     FILE_DAMAGED = "file-damaged"
     DIES_LATE = "dies-late"
+    EMPTIED = "emptied"
 
 
 class Rejoin(StrEnum):
@@ -57,6 +58,7 @@ class Trouble:
 
     Attributes:
         killall_leaves: nodes whose `rke2-killall.sh` ends nothing and says nothing.
+        vip_stays: nodes whose keepalived leaves the VIP behind when it stops.
         stop_fails: nodes where `systemctl stop rke2-server` ends with an error.
         start_fails: nodes whose rke2-server never becomes active again.
         rejoin: per node.
@@ -67,6 +69,7 @@ class Trouble:
     """
 
     killall_leaves: set[str] = field(default_factory=set)
+    vip_stays: set[str] = field(default_factory=set)
     stop_fails: set[str] = field(default_factory=set)
     start_fails: set[str] = field(default_factory=set)
     rejoin: dict[str, Rejoin] = field(default_factory=dict)

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from lab.faults import access, answers, control_plane, etcd, keepalived, nodes, vip
+from lab.faults import (
+    access,
+    answers,
+    control_plane,
+    drills,
+    etcd,
+    keepalived,
+    nodes,
+    restore,
+    vip,
+)
 from lab.faults.registry import FAULTS, Fault, FaultError
 
 __all__ = [
@@ -12,8 +22,10 @@ __all__ = [
     "access",
     "answers",
     "control_plane",
+    "drills",
     "etcd",
     "keepalived",
     "nodes",
+    "restore",
     "vip",
 ]

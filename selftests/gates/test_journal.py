@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fixtures.core.limits import Limits
 from fixtures.core.verdicts import Undecided
@@ -264,3 +266,9 @@ def test_the_quiet_time_is_a_limit() -> None:
     assert clean(journal, replace(LIMITS, journal_quiet=5.0), 0) == ()
     with pytest.raises(Undecided):
         clean(journal, replace(LIMITS, journal_quiet=20.0), 0)
+
+
+@given(st.text(max_size=60))
+def test_hostile_lines_stay_harmless(text: str) -> None:
+    findings = judged(entry(logged("error", f"the db {text} is damaged \x1b[2J")))
+    assert all(finding.isprintable() for finding in findings)

@@ -83,6 +83,7 @@ def test_a_marker_that_the_api_does_not_have() -> None:
         Reply(stderr="Error from server (ServiceUnavailable): apiserver not ready\n", rc=1),
         Reply("", ABSENT),
         Reply(config_map(kind="Secret")),
+        Reply(config_map().replace(NAME, "another")),
         Reply(config_map(metadata={"name": NAME, "uid": ""})),
         Reply(config_map(metadata={"name": NAME, "uid": "u", "creationTimestamp": "today"})),
     ],
@@ -207,7 +208,7 @@ def test_units_are_put_back_as_they_were(server: dict[str, str]) -> None:
     assert as_before(HOST, services(), services()) == ()
     (finding,) = as_before(HOST, services(), services(**server))
     assert finding.startswith("rke-cp02: rke2-server.service is ")
-    assert "before the drill it was loaded, active (running), enabled" in finding
+    assert "before the drill `loaded, active (running), enabled`" in finding
     assert as_before(HOST, services(**server), services(**server)) == ()
 
 

@@ -86,7 +86,8 @@ async def systemctl(call: Call) -> int:
 
 
 def _full(name: str) -> str:
-    return name if "." in name else f"{name}.service"
+    # A pattern is taken as it is.
+    return name if "." in name or any(sign in name for sign in "*?[") else f"{name}.service"
 
 
 def _unit(call: Call, name: str) -> Unit:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from lab import actions, servers, transient
@@ -40,7 +41,7 @@ async def change(call: Call, verb: str, names: list[str], options: Options) -> i
                 call.complain(f"See system logs and 'systemctl status {name}' for details.")
         return 1
     rc = 0
-    for name in names:
+    for name in _matched(call, names):
         unit = call.host.units.get(name)
         if unit is None:
             call.complain(f"Failed to {verb} {name}: Unit {name} not {_missing(verb)}.")
@@ -55,6 +56,17 @@ async def change(call: Call, verb: str, names: list[str], options: Options) -> i
                 rc = await _apply(call, now, name, options) or rc
     call.world.timeline.changed()
     return rc
+
+
+def _matched(call: Call, names: list[str]) -> list[str]:
+    """Patterns stand for the loaded units they match, which may be none."""
+    found: list[str] = []
+    for name in names:
+        if any(sign in name for sign in "*?["):
+            found += [unit for unit in call.host.units if fnmatchcase(unit, name)]
+        else:
+            found.append(name)
+    return found
 
 
 def _missing(verb: str) -> str:

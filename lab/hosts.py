@@ -12,8 +12,6 @@ import socket
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-import asyncssh
-
 from lab import layout
 from lab.commands import CommandLog, Ended, LinkCut, run
 from lab.host import Link, Ssh
@@ -21,6 +19,7 @@ from lab.keys import host_key, user_key
 from lab.pipes import Mute, Pipe, pair
 from lab.relay import delayed
 from lab.replies import Cut
+from lab.sshlib import asyncssh
 from lab.streams import Stdin
 from lab.world import API_PORT, SSH_PORT, Door, World
 

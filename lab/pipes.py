@@ -6,7 +6,7 @@ import asyncio
 import socket
 from typing import TYPE_CHECKING
 
-import asyncssh
+from lab.sshlib import asyncssh
 
 if TYPE_CHECKING:
     from asyncssh import SSHTCPChannel

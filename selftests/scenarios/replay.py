@@ -20,7 +20,7 @@ LIMIT = 90
 # A process of its own for each run, as for an operator, but forked from one that has imported the
 # libraries already: fifty runs spend most of their time on that otherwise.
 _CONTEXT = multiprocessing.get_context("forkserver")
-_CONTEXT.set_forkserver_preload(["pytest", "_pytest.terminal", "jinja2", "paramiko", "yaml"])
+_CONTEXT.set_forkserver_preload(["selftests.scenarios.warm"])
 
 
 @dataclass(frozen=True, slots=True)

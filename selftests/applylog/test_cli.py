@@ -108,7 +108,7 @@ def test_a_gate_of_another_cluster_is_shown_and_does_not_count(
 
     found = standing(ledger, "B.1")
     assert not found.holds
-    assert "another identity" in (found.remark or "")
+    assert "another cluster" in (found.remark or "")
 
 
 def test_a_drill_nobody_authorized_says_so(ledger: Ledger, decide: Decide) -> None:

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fixtures.applylog.redact import MARK, redact
+from selftests.applylog.test_redact import KEPT, PLANTED, TOKENS, WHOLE
 
 HOSTILE = [
     "password=",

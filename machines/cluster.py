@@ -193,7 +193,7 @@ def _write_rke2(container: Container, pki: ClusterPki, token: str, encryption: s
     )
     container.write(KUBECONFIG, render.kubeconfig(admin, server_ca), mode=0o600)
     container.write(f"{DATA}/server/cred/encryption-config.json", encryption, mode=0o600)
-    container.write(f"{DATA}/server/token", f"{token}\n", mode=0o600)
+    container.write(f"{DATA}/server/token", render.node_token(server_ca, token), mode=0o600)
     container.write("/etc/rancher/rke2/config.yaml", render.rke2_config(machine, token), mode=0o600)
     for folder, mode in (
         ("/etc/rancher/rke2", 0o750),

@@ -11,7 +11,7 @@ import shutil
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
-from machines import cgroups, cluster, dirs, mounts, network, plan, render, ssh_keys
+from machines import cgroups, cluster, dirs, inventory, mounts, network, plan, render, ssh_keys
 from machines.build import build, require_root
 from machines.console import say, step
 from machines.container import Container
@@ -131,7 +131,7 @@ def up(phase: plan.Phase) -> None:
     applied = plan.applied(phase)
     token = secrets.token_hex(16)
     cluster.apply(applied, pki, token=token, encryption_key=secrets.token_bytes(32))
-    _write_inventory()
+    _write_inventory(token)
     Facts(phase, layers.lowerdir, pki.client.pair).save()
     say(f"the lab is up at phase {phase}; inventory: {inventory_path()}")
 
@@ -194,14 +194,14 @@ def _furnish(container: Container, host_key: SshKey) -> None:
         wants.symlink_to("/lib/systemd/system/nftables.service")
 
 
-def _write_inventory() -> None:
-    versions = {"rke2": plan.RKE2_VERSION, "etcd": plan.ETCD_VERSION}
+def _write_inventory(token: str) -> None:
+    dirs.write_private(dirs.state() / "keys/node_token", f"{token}\n")
     dirs.write_private(
         inventory_path(),
-        render.inventory(
+        inventory.text(
             key="keys/id_ed25519",
             known_hosts="known_hosts",
-            versions=versions,
-            machines=plan.MACHINES,
+            node_token="keys/node_token",
+            versions={"rke2": plan.RKE2_VERSION, "etcd": plan.ETCD_VERSION},
         ),
     )

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 from typing import TYPE_CHECKING, Final
 
 from machines import plan
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from machines.pki import Pair
     from machines.plan import Machine
 
@@ -159,48 +158,6 @@ table inet bastion {{
 """
 
 
-def inventory(
-    *, key: str, known_hosts: str, versions: dict[str, str], machines: Sequence[Machine]
-) -> str:
-    """The inventory of the running lab (design, section 2.5); paths relative to the file."""
-    nodes = "".join(
-        f"  - {{name: {one.name}, address: {one.address}, role: {one.kind}"
-        + (f", vip_priority: {one.vip_priority}" if one.vip_priority else "")
-        + "}\n"
-        for one in machines
-        if one.kind is not plan.Kind.BASTION
-    )
-    pinned = ", ".join(f"{name}: {version}" for name, version in versions.items())
-    return f"""# Written by `python -m machines up`; gone with `python -m machines down`.
-name: {plan.CLUSTER}
-rehearsal: true
-stop_method: killall
-versions: {{{pinned}}}
-bastion:
-  name: {plan.BASTION.name}
-  address: {plan.WAN_BASTION.ip}
-  port: 22
-  user: {plan.SSH_USER}
-  lan_address: {plan.BASTION.address}
-  key: {key}
-  known_hosts: {known_hosts}
-nodes:
-{nodes}network:
-  vip: {plan.VIP}
-  node_lan: {plan.NODE_LAN}
-  pods: {plan.PODS}
-  services: {plan.SERVICES}
-  tls_san: [{", ".join(map(str, plan.TLS_SAN))}]
-  api_port: {plan.API_PORT}
-  supervisor_port: {plan.SUPERVISOR_PORT}
-keepalived:
-  vrid: {plan.VRID}
-  interface: eth0
-  advert_int: 1
-  script: {CHECK_SCRIPT}
-  script_interval: 2
-  fall: 3
-  rise: 2
-worker_label: wetopi.io/role=platform
-control_plane_taint: node-role.kubernetes.io/control-plane=true:NoSchedule
-"""
+def node_token(server_ca: str, token: str) -> str:
+    """The full token: `K10<SHA-256 of the CA>::server:<token>`, as `server/token` holds it."""
+    return f"K10{hashlib.sha256(server_ca.encode()).hexdigest()}::server:{token}\n"

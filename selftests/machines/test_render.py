@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import json
 import re
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ import pytest
 import yaml
 
 from fixtures.core import inventory_file
+from machines import inventory as lab_inventory
 from machines import plan, render
 from machines.dirs import CHECKOUT
 from machines.pki import Pair
@@ -27,11 +29,11 @@ def inventory(tmp_path: Path) -> Cluster:
     """The lab's inventory, as the suite itself reads it."""
     path = tmp_path / "inventory.yaml"
     path.write_text(
-        render.inventory(
+        lab_inventory.text(
             key="keys/id_ed25519",
             known_hosts="known_hosts",
+            node_token="keys/node_token",
             versions={"rke2": plan.RKE2_VERSION, "etcd": plan.ETCD_VERSION},
-            machines=plan.MACHINES,
         )
     )
     return inventory_file.load(path)
@@ -51,7 +53,8 @@ def test_the_inventory_has_the_real_cluster_s_facts(inventory: Cluster, real: Cl
     assert inventory.network.services == real.network.services
     assert inventory.network.tls_san == real.network.tls_san
     assert inventory.keepalived == real.keepalived
-    assert inventory.limits == real.limits
+    waits = {name: getattr(real.limits, name) for name in lab_inventory.LIMITS}
+    assert dataclasses.replace(inventory.limits, **waits) == real.limits
     assert inventory.stop_method == real.stop_method
     assert inventory.worker_label == real.worker_label
     assert inventory.control_plane_taint == real.control_plane_taint

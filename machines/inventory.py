@@ -1,0 +1,87 @@
+"""The inventory of the running lab (design, section 2.5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from machines import plan, render
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from machines.plan import Machine
+
+LIMITS: Final = {
+    "outage_watch": 20,
+    "undo_outage": 240,
+    "api_port_open": 120,
+    "server_stop": 60,
+    "cluster_reset": 120,
+    "peer_rejoin": 120,
+    "journal_quiet": 15,
+}
+"""Seconds where the lab waits less than the real cluster: for time alone, never for a bound that a
+gate's claim is made of."""
+
+_FIRST_VM: Final = 8001
+
+
+def text(*, key: str, known_hosts: str, node_token: str, versions: Mapping[str, str]) -> str:
+    """The file; its paths are relative to it.
+
+    The Proxmox nodes are invented, one for each machine: all run on this host.
+    """
+    vms = {
+        machine.name: f"proxmox_node: hypervisor{number}, vm_id: {_FIRST_VM + number}"
+        for number, machine in enumerate(plan.MACHINES)
+    }
+    nodes = "".join(
+        f"  - {{{_node(machine)}, {vms[machine.name]}}}\n"
+        for machine in plan.MACHINES
+        if machine.kind is not plan.Kind.BASTION
+    )
+    return f"""# Written by `python -m machines up`; gone with `python -m machines down`.
+name: {plan.CLUSTER}
+rehearsal: true
+stop_method: killall
+versions: {_flow(versions)}
+bastion: {{{_bastion(key, known_hosts)}, {vms[plan.BASTION.name]}}}
+nodes:
+{nodes}network:
+  vip: {plan.VIP}
+  node_lan: {plan.NODE_LAN}
+  pods: {plan.PODS}
+  services: {plan.SERVICES}
+  tls_san: [{", ".join(map(str, plan.TLS_SAN))}]
+  api_port: {plan.API_PORT}
+  supervisor_port: {plan.SUPERVISOR_PORT}
+keepalived:
+  vrid: {plan.VRID}
+  interface: eth0
+  advert_int: 1
+  script: {render.CHECK_SCRIPT}
+  script_interval: 2
+  fall: 3
+  rise: 2
+worker_label: wetopi.io/role=platform
+control_plane_taint: node-role.kubernetes.io/control-plane=true:NoSchedule
+controller: {{node_token: {node_token}}}
+limits: {_flow(LIMITS)}
+"""
+
+
+def _bastion(key: str, known_hosts: str) -> str:
+    return (
+        f"name: {plan.BASTION.name}, address: {plan.WAN_BASTION.ip}, port: 22, "
+        f"user: {plan.SSH_USER}, lan_address: {plan.BASTION.address}, key: {key}, "
+        f"known_hosts: {known_hosts}"
+    )
+
+
+def _node(machine: Machine) -> str:
+    priority = f", vip_priority: {machine.vip_priority}" if machine.vip_priority else ""
+    return f"name: {machine.name}, address: {machine.address}, role: {machine.kind}{priority}"
+
+
+def _flow(values: Mapping[str, object]) -> str:
+    return "{" + ", ".join(f"{name}: {value}" for name, value in values.items()) + "}"

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fixtures.core.inventory import Cluster
+    from fixtures.drills.memory import Memory
     from fixtures.drills.scene import Scene
     from fixtures.drills.snapshot import Copier, Snapshot
     from fixtures.drills.watch import Watch
-    from fixtures.session.memory import Memory
 
     Record = Callable[[str, object], None]
 

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fixtures.core.inventory import Cluster
+    from fixtures.drills.memory import Began
     from fixtures.observe.api import Api
     from fixtures.observe.etcd import Etcd
     from fixtures.observe.journal import Journals
-    from fixtures.session.memory import Began
 
 
 @gate("F6-1")

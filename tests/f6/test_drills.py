@@ -8,6 +8,7 @@ from fixtures.drills.conduct import conduct
 from fixtures.drills.outage import ControlPlaneOutage
 from fixtures.drills.restore import Restore
 from fixtures.drills.snapshot import prove, still_proved, take
+from fixtures.drills.tidying import tidy
 from fixtures.session.marks import gate
 
 if TYPE_CHECKING:
@@ -86,3 +87,4 @@ def test_one_control_plane_fails_after_the_restore(
     """
     scene.only_control_planes()
     conduct(ControlPlaneOutage(scene, cluster.control_planes[1].name), watch)
+    tidy(scene)

@@ -5,6 +5,9 @@ python := .venv/bin/python
 selftests := $(python) -m pytest selftests
 workers := -n auto --maxprocesses=4 --dist=worksteal
 
+# Compiled files are kept: without them every process would compile, and rewrite, the whole suite anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help rehearse check lint types test external machines bench docs lock clean stale
 

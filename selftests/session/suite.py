@@ -30,7 +30,7 @@ def environment(**more: str) -> dict[str, str]:
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("PYTEST_", "RKE2_", "COV_"))
+        if not name.startswith(("PYTEST_", "RKE2_", "COV_", "PYTHONDONTWRITE"))
     }
     return {**kept, "TERM": "dumb", **more}
 

@@ -31,6 +31,7 @@ PACKAGES: Final = (
     "sudo",
     "systemd",
     "systemd-sysv",
+    "xxd",
 )
 
 # A clone must never share an identity: no machine id, no host key. Timers would only steal time

@@ -201,7 +201,7 @@ def _write_inventory(token: str) -> None:
         inventory.text(
             key="keys/id_ed25519",
             known_hosts="known_hosts",
-            node_token="keys/node_token",
+            node_token="keys/node_token",  # noqa: S106 the name of a file
             versions={"rke2": plan.RKE2_VERSION, "etcd": plan.ETCD_VERSION},
         ),
     )

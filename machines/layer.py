@@ -17,6 +17,7 @@ _RKE2_BIN: Final = Path("var/lib/rancher/rke2/bin")
 # Name under machines/guest/files → place in the machine, mode.
 FILES: Final = {
     "rke2": (Path("usr/local/bin/rke2"), 0o755),
+    "crictl": (_RKE2_BIN / "crictl", 0o755),
     "rke2-killall.sh": (Path("usr/local/bin/rke2-killall.sh"), 0o755),
     "network": (_LIBRARY / "network", 0o755),
     "kwok.yaml": (_LIBRARY / "kwok.yaml", 0o644),

@@ -46,6 +46,22 @@ def load(path: Path) -> Config:
     )
 
 
+def unknown_flags(path: Path) -> list[str]:
+    """The keys of config.yaml, one for each value: all of them are the server's alone.
+
+    Raises:
+        OSError, ValueError: as `load`.
+    """
+    values = yaml.safe_load(path.read_text())
+    if not isinstance(values, dict):
+        raise ValueError(f"{path}: a mapping is required")  # noqa: TRY004 a bad file, not a bad type
+    return [
+        str(key)
+        for key, value in values.items()
+        for _ in (value if isinstance(value, list) else [value])
+    ]
+
+
 def primary_address(interface: str) -> str:
     """The interface's first IPv4 address that is not secondary: never the VIP.
 

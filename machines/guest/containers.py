@@ -6,16 +6,15 @@ server's loop) or `rke2-killall.sh` starts and stops it.
 
 from __future__ import annotations
 
+import hashlib
 import json
-import os
 import subprocess
 from dataclasses import dataclass
 from typing import Any, Final
 
 from . import journal
-from .paths import LOGS, MANIFESTS
+from .paths import MANIFESTS
 
-_PAUSE: Final = ["/bin/sleep", "infinity"]
 _UNIT: Final = "rke2-container@{}.service"
 
 
@@ -50,8 +49,7 @@ class StaticPod:
 
 def write(pod: StaticPod, node: str) -> None:
     """Put the pod's manifest where the kubelet looks for it."""
-    for folder in (MANIFESTS, LOGS):
-        folder.mkdir(parents=True, exist_ok=True)
+    MANIFESTS.mkdir(parents=True, exist_ok=True)
     path = MANIFESTS / f"{pod.component}.yaml"
     path.write_text(json.dumps(pod.manifest(node), indent=2) + "\n")
     path.chmod(0o600)
@@ -62,9 +60,14 @@ def manifests() -> dict[str, dict[str, Any]]:
     return {path.stem: json.loads(path.read_text()) for path in sorted(MANIFESTS.glob("*.yaml"))}
 
 
+def uid(manifest: dict[str, Any]) -> str:
+    """The UID a kubelet knows a static pod by: the hash of its manifest."""
+    return hashlib.md5(json.dumps(manifest).encode(), usedforsecurity=False).hexdigest()
+
+
 def start_dead() -> list[str]:
     """Start each container that has a manifest and is not running; their components."""
-    dead = [component for component, state in _states().items() if state in {"inactive", "failed"}]
+    dead = [component for component, state in states().items() if state in {"inactive", "failed"}]
     for component in dead:
         unit = _UNIT.format(component)
         subprocess.run(["systemctl", "reset-failed", unit], capture_output=True, check=False)
@@ -76,7 +79,8 @@ def start_dead() -> list[str]:
     return dead
 
 
-def _states() -> dict[str, str]:
+def states() -> dict[str, str]:
+    """Component → its unit's ActiveState, for every manifest."""
     components = list(manifests())
     answer = subprocess.run(
         ["systemctl", "show", "--value", "-p", "ActiveState", *map(_UNIT.format, components)],
@@ -85,14 +89,3 @@ def _states() -> dict[str, str]:
         check=False,
     )
     return dict(zip(components, answer.stdout.split(), strict=False))
-
-
-def run(component: str) -> None:
-    """Become the container's program. Never returns.
-
-    Raises:
-        OSError: no manifest, or no such program.
-    """
-    manifest = json.loads((MANIFESTS / f"{component}.yaml").read_text())
-    argv = manifest["spec"]["containers"][0]["command"] or _PAUSE
-    os.execv(argv[0], argv)  # noqa: S606 no shell is the point: the unit's main process is the program

@@ -8,10 +8,13 @@ import secrets
 import subprocess
 import time
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from . import journal, supervisor
 from .paths import DATA, ETCD, PROGRAMS, TLS
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _LOCAL: Final = "https://127.0.0.1:2379"
 _PAUSE: Final = 0.5
@@ -34,12 +37,31 @@ class EtcdError(RuntimeError):
     """etcdctl said no; the text is its stderr."""
 
 
+class DuplicateNameError(Exception):
+    """A member of this node is in the cluster that it would join."""
+
+
 def ctl(*arguments: str, endpoints: str = _LOCAL) -> dict[str, Any]:
     """Run etcdctl with the node's client certificate and decode its JSON.
 
     Raises:
         EtcdError: rc other than 0.
     """
+    text = _etcdctl("--command-timeout=2s", *arguments, "-w", "json", endpoints=endpoints)
+    answer: dict[str, Any] = json.loads(text)
+    return answer
+
+
+def snapshot(path: Path) -> None:
+    """Save a snapshot of the local member to `path`.
+
+    Raises:
+        EtcdError: it was not saved.
+    """
+    _etcdctl("snapshot", "save", str(path))
+
+
+def _etcdctl(*arguments: str, endpoints: str = _LOCAL) -> str:
     tls = TLS / "etcd"
     done = subprocess.run(
         [
@@ -48,19 +70,16 @@ def ctl(*arguments: str, endpoints: str = _LOCAL) -> dict[str, Any]:
             f"--cacert={tls}/server-ca.crt",
             f"--cert={tls}/client.crt",
             f"--key={tls}/client.key",
-            "--command-timeout=2s",
             *arguments,
-            "-w",
-            "json",
         ],
         capture_output=True,
         text=True,
         check=False,
     )
     if done.returncode != 0:
-        raise EtcdError(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "no text")
-    answer: dict[str, Any] = json.loads(done.stdout)
-    return answer
+        said = done.stderr.strip().splitlines()
+        raise EtcdError(said[-1].removeprefix("Error: ") if said else "no text")
+    return done.stdout
 
 
 def members() -> list[dict[str, Any]]:
@@ -74,18 +93,32 @@ def prepare(node: str, address: str, *, server: str | None, token: str) -> Membe
 
     With `server` None the first start makes a new cluster of one. Waits for `server` without
     limit, as RKE2 does.
+
+    Raises:
+        DuplicateNameError: the cluster has another member of this node.
     """
     known = ETCD / "name"
     if known.exists():
         member = Member(known.read_text().strip(), address)
         _configure(member, state="existing", initial=f"{member.name}={member.peer_url}")
         return member
-    member = Member(f"{node}-{secrets.token_hex(4)}", address)
-    others = [] if server is None else _join(member, server, token)
+    member = new_member(node, address)
+    others = [] if server is None else _join(member, node, server, token)
     initial = ",".join([*others, f"{member.name}={member.peer_url}"])
     _configure(member, state="existing" if others else "new", initial=initial)
     known.write_text(member.name)
     return member
+
+
+def new_member(node: str, address: str) -> Member:
+    """A member of this node under a name it never had."""
+    return Member(f"{node}-{secrets.token_hex(4)}", address)
+
+
+def configure_reset(member: Member) -> None:
+    """Configure the member that a cluster reset starts, and keep its new name."""
+    _configure(member, state="existing", initial=f"{member.name}={member.peer_url}", resetting=True)
+    (ETCD / "name").write_text(member.name)
 
 
 def promote(member: Member, *, server: str | None, token: str) -> None:
@@ -120,22 +153,22 @@ def _client_urls(listed: list[dict[str, Any]]) -> str:
     return ",".join(url for entry in listed for url in entry.get("clientURLs", []))
 
 
-def _join(member: Member, server: str, token: str) -> list[str]:
+def _join(member: Member, node: str, server: str, token: str) -> list[str]:
     while True:
         try:
             existing = supervisor.members_of(server, token)
-            endpoints = _client_urls(existing)
-            for entry in existing:
-                if member.peer_url in entry["peerURLs"]:
-                    ctl("member", "remove", f"{entry['ID']:x}", endpoints=endpoints)
-            ctl(
-                "member",
-                "add",
-                member.name,
-                "--learner",
-                f"--peer-urls={member.peer_url}",
-                endpoints=endpoints,
-            )
+            if any(entry.get("name", "").rpartition("-")[0] == node for entry in existing):
+                raise DuplicateNameError
+            # One without a name at our address is ours: added, and never started.
+            if not any(member.peer_url in entry["peerURLs"] for entry in existing):
+                ctl(
+                    "member",
+                    "add",
+                    member.name,
+                    "--learner",
+                    f"--peer-urls={member.peer_url}",
+                    endpoints=_client_urls(existing),
+                )
         except (OSError, http.client.HTTPException, RuntimeError) as reason:
             journal.info(f"Waiting to retrieve etcd members from {server}: {reason}")
             time.sleep(4 * _PAUSE)
@@ -148,7 +181,7 @@ def _join(member: Member, server: str, token: str) -> list[str]:
             ]
 
 
-def _configure(member: Member, *, state: str, initial: str) -> None:
+def _configure(member: Member, *, state: str, initial: str, resetting: bool = False) -> None:
     tls = TLS / "etcd"
     loopback = "127.0.0.1"
     client_urls = f"https://{loopback}:2379,https://{member.address}:2379"
@@ -180,6 +213,13 @@ def _configure(member: Member, *, state: str, initial: str) -> None:
         "logger": "zap",
         "log-outputs": ["stderr"],
     }
+    if resetting:
+        values |= {
+            "force-new-cluster": True,
+            "listen-peer-urls": f"https://{loopback}:2380",
+            "heartbeat-interval": 100,
+            "election-timeout": 1000,
+        }
     ETCD.mkdir(parents=True, exist_ok=True)
     for folder in (DATA / "server/db", ETCD):
         folder.chmod(0o700)

@@ -23,6 +23,11 @@ def warning(text: str) -> None:
     _line("warning", text)
 
 
+def error(text: str) -> None:
+    """One `level=error` line; success of a reset is one, too."""
+    _line("error", text)
+
+
 def fatal(text: str) -> None:
     """One `level=fatal` line; the caller ends the program."""
     _line("fatal", text)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import datetime
-import hashlib
 import http.client
-import json
 import platform
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from . import containers, journal
+from . import containers, encryption, journal
 from .api import ApiError
-from .paths import CREDENTIALS, RUN, VERSION
+from .paths import RUN, VERSION
 
 if TYPE_CHECKING:
     from .api import Api, Json
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
 
 _PODS: Final = "/api/v1/namespaces/kube-system/pods"
 _KUBELET_PORT: Final = 10250
+_MIRROR: Final = "kubernetes.io/config.mirror"
 
 
 class Node:
@@ -54,7 +53,7 @@ class Node:
             "annotations": {
                 "etcd.rke2.cattle.io/node-address": self._config.node_ip,
                 "etcd.rke2.cattle.io/node-name": member.name,
-                "rke2.io/encryption-config-hash": f"start-{_encryption_hash()}",
+                encryption.ANNOTATION: encryption.annotation(),
                 "rke2.io/hostname": name,
                 "rke2.io/internal-ip": self._config.node_ip,
             },
@@ -95,7 +94,7 @@ class Node:
         self._patch_status({"conditions": [condition]})
 
     def mirror(self) -> None:
-        """Make the mirror pods the API lacks, and remove those whose manifest is gone.
+        """Make the mirror pods the API lacks, and remove those of a manifest that is no more.
 
         Raises:
             ApiError, OSError, http.client.HTTPException: the API did not take it.
@@ -108,14 +107,19 @@ class Node:
             "GET", f"{_PODS}?fieldSelector=spec.nodeName%3D{self._config.node_name}"
         )
         present = {
-            pod["metadata"]["name"]
+            pod["metadata"]["name"]: pod["metadata"]["annotations"][_MIRROR]
             for pod in listed["items"]
-            if "kubernetes.io/config.mirror" in pod["metadata"].get("annotations", {})
+            if _MIRROR in pod["metadata"].get("annotations", {})
         }
-        for name in wanted.keys() - present:
-            self._api.request("POST", _PODS, _mirror_pod(wanted[name], self._config.node_name, uid))
-        for name in present - wanted.keys():
+        same = {
+            name
+            for name, manifest in wanted.items()
+            if present.get(name) == containers.uid(manifest)
+        }
+        for name in present.keys() - same:
             self._api.request("DELETE", f"{_PODS}/{name}?gracePeriodSeconds=0")
+        for name in wanted.keys() - same:
+            self._api.request("POST", _PODS, _mirror_pod(wanted[name], self._config.node_name, uid))
 
     def _patch_status(self, status: Json) -> None:
         self._api.request(
@@ -148,12 +152,12 @@ class Node:
 
 
 def _mirror_pod(manifest: dict[str, Any], node: str, node_uid: str) -> Json:
-    digest = hashlib.md5(json.dumps(manifest).encode(), usedforsecurity=False).hexdigest()
+    digest = containers.uid(manifest)
     metadata = {
         **manifest["metadata"],
         "annotations": {
             "kubernetes.io/config.hash": digest,
-            "kubernetes.io/config.mirror": digest,
+            _MIRROR: digest,
             "kubernetes.io/config.seen": _now(),
             "kubernetes.io/config.source": "file",
         },
@@ -173,10 +177,6 @@ def _mirror_pod(manifest: dict[str, Any], node: str, node_uid: str) -> Json:
         "tolerations": [{"effect": "NoExecute", "operator": "Exists"}],
     }
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
-
-
-def _encryption_hash() -> str:
-    return hashlib.sha256((CREDENTIALS / "encryption-config.json").read_bytes()).hexdigest()
 
 
 def _now() -> str:

@@ -1,4 +1,4 @@
-"""The supervisor port 9345: TLS, `/ping`, and the member list that a joining server asks for."""
+"""The supervisor port 9345: TLS, `/ping`, and what joining servers and `rke2`'s commands ask."""
 
 from __future__ import annotations
 
@@ -9,31 +9,42 @@ import json
 import ssl
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from .paths import TLS
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 PORT: Final = 9345
-_MEMBERS: Final = "/db/info"
+LOCAL: Final = f"https://127.0.0.1:{PORT}"
+MEMBERS: Final = "/db/info"
 _SILENCE: Final = 10.0
+
+Routes: TypeAlias = "Mapping[tuple[str, str], Callable[[Any], object]]"
+"""Method and path -> what answers, given the decoded body; both are JSON."""
+
+
+class RefusedError(RuntimeError):
+    """The supervisor answered with something else than 200."""
+
+    def __init__(self, where: str, status: int, text: str) -> None:
+        super().__init__(f"{where}: HTTP {status} {text[:200]!r}")
+        self.status = status
+        self.text = text
 
 
 class Supervisor:
     """Listens from `start` until the process ends, so a stop of the unit closes the port."""
 
-    def __init__(
-        self, token: str, members: Callable[[], list[dict[str, Any]]], port: int = PORT
-    ) -> None:
+    def __init__(self, token: str, routes: Routes, port: int = PORT) -> None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(
             TLS / "serving-kube-apiserver.crt", TLS / "serving-kube-apiserver.key"
         )
         # RKE2 listens on every address as well: the VIP may arrive at any moment.
-        self._server = _Server(("0.0.0.0", port), _Handler, context, _basic(token), members)  # noqa: S104
+        self._server = _Server(("0.0.0.0", port), _Handler, context, _basic(token), routes)  # noqa: S104
 
     @property
     def port(self) -> int:
@@ -54,11 +65,11 @@ class _Server(ThreadingHTTPServer):
         handler: type[BaseHTTPRequestHandler],
         context: ssl.SSLContext,
         authorization: str,
-        members: Callable[[], list[dict[str, Any]]],
+        routes: Routes,
     ) -> None:
         super().__init__(address, handler)
         self.authorization = authorization
-        self.members = members
+        self.routes = routes
         self._context = context
 
     def get_request(self) -> tuple[socket.socket, Any]:
@@ -80,25 +91,31 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         if self.path == "/ping":
             self._answer(http.client.OK, "text/plain", b"pong")
-        elif self.path != _MEMBERS:
-            self._answer(http.client.NOT_FOUND, "text/plain", b"404 page not found\n")
-        elif not hmac.compare_digest(
-            self.headers.get("Authorization", ""), self.server.authorization
-        ):
-            self._answer(http.client.UNAUTHORIZED, "text/plain", b"Unauthorized\n")
         else:
-            self._members()
+            self._route("GET")
+
+    def do_POST(self) -> None:
+        self._route("POST")
+
+    def _route(self, method: str) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        action = self.server.routes.get((method, self.path))
+        if action is None:
+            self._answer(http.client.NOT_FOUND, "text/plain", b"404 page not found\n")
+            return
+        sent = self.headers.get("Authorization", "")
+        if not hmac.compare_digest(sent, self.server.authorization):
+            self._answer(http.client.UNAUTHORIZED, "text/plain", b"Unauthorized\n")
+            return
+        try:
+            answer = json.dumps(action(json.loads(body) if body else None)).encode()
+        except (OSError, RuntimeError, http.client.HTTPException) as reason:
+            self._answer(http.client.INTERNAL_SERVER_ERROR, "text/plain", f"{reason}\n".encode())
+        else:
+            self._answer(http.client.OK, "application/json", answer)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 the base class's name
         """Keep the journal for what RKE2 itself would say."""
-
-    def _members(self) -> None:
-        try:
-            body = json.dumps({"members": self.server.members()}).encode()
-        except (OSError, RuntimeError) as reason:
-            self._answer(http.client.SERVICE_UNAVAILABLE, "text/plain", f"{reason}\n".encode())
-        else:
-            self._answer(http.client.OK, "application/json", body)
 
     def _answer(self, status: int, kind: str, body: bytes) -> None:
         self.send_response(status)
@@ -108,28 +125,46 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
-def members_of(server: str, token: str) -> list[dict[str, Any]]:
-    """The etcd members, as the supervisor at `server` (an https URL) lists them.
+def ask(
+    server: str,
+    method: str,
+    path: str,
+    token: str,
+    *,
+    body: object = None,
+    limit: float = _SILENCE,
+) -> Any:
+    """The decoded answer of the supervisor at `server`, an https URL.
 
     Raises:
         OSError, http.client.HTTPException: no answer.
-        RuntimeError: an answer other than 200.
+        RefusedError: an answer other than 200.
     """
     host, _, port = server.removeprefix("https://").partition(":")
     context = ssl.create_default_context(cafile=str(TLS / "server-ca.crt"))
     connection = http.client.HTTPSConnection(
-        host, int(port or PORT), timeout=_SILENCE, context=context
+        host, int(port or PORT), timeout=limit, context=context
     )
     try:
-        connection.request("GET", _MEMBERS, headers={"Authorization": _basic(token)})
+        sent = None if body is None else json.dumps(body)
+        connection.request(method, path, body=sent, headers={"Authorization": _basic(token)})
         answer = connection.getresponse()
-        body = answer.read()
+        text = answer.read().decode()
         if answer.status != http.client.OK:
-            raise RuntimeError(f"{server}{_MEMBERS}: HTTP {answer.status} {body[:200]!r}")
-        members: list[dict[str, Any]] = json.loads(body)["members"]
-        return members
+            raise RefusedError(f"{server}{path}", answer.status, text.strip())
+        return json.loads(text)
     finally:
         connection.close()
+
+
+def members_of(server: str, token: str) -> list[dict[str, Any]]:
+    """The etcd members, as the supervisor at `server` lists them.
+
+    Raises:
+        OSError, http.client.HTTPException, RefusedError: as `ask`.
+    """
+    members: list[dict[str, Any]] = ask(server, "GET", MEMBERS, token)
+    return members
 
 
 def _basic(token: str) -> str:

@@ -55,7 +55,6 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(etcd, "ETCD", tmp_path / "server/db/etcd")
     monkeypatch.setattr(etcd, "_PAUSE", 0)
     monkeypatch.setattr(containers, "MANIFESTS", tmp_path / "pod-manifests")
-    monkeypatch.setattr(containers, "LOGS", tmp_path / "log")
     return tmp_path
 
 
@@ -115,39 +114,48 @@ def test_the_first_member_makes_a_cluster_of_one_and_keeps_its_name(places: Path
     assert written["initial-cluster-state"] == "existing"
 
 
-def test_a_joining_member_replaces_its_own_leftover_and_comes_as_a_learner(
-    places: Path, monkeypatch: pytest.MonkeyPatch
+_FIRST = {
+    "ID": 255,
+    "name": "rke-cp01-0",
+    "peerURLs": ["https://10.72.0.21:2380"],
+    "clientURLs": ["https://10.72.0.21:2379"],
+}
+
+
+@pytest.mark.parametrize("leftover", [True, False])
+def test_a_joining_member_comes_as_a_learner_once(
+    places: Path, monkeypatch: pytest.MonkeyPatch, *, leftover: bool
 ) -> None:
     asked: list[tuple[str, ...]] = []
-    listed = [
-        {
-            "ID": 255,
-            "name": "rke-cp01-0",
-            "peerURLs": ["https://10.72.0.21:2380"],
-            "clientURLs": ["https://10.72.0.21:2379"],
-        },
-        {"ID": 254, "peerURLs": ["https://10.72.0.22:2380"]},
-    ]
+    unstarted = [{"ID": 254, "peerURLs": ["https://10.72.0.22:2380"]}] if leftover else []
 
     def ctl(*arguments: str, endpoints: str) -> dict[str, Any]:
         asked.append((*arguments, endpoints))
         return {}
 
     monkeypatch.setattr(etcd, "ctl", ctl)
-    monkeypatch.setattr(etcd.supervisor, "members_of", lambda *_: listed)
+    monkeypatch.setattr(etcd.supervisor, "members_of", lambda *_: [_FIRST, *unstarted])
     member = etcd.prepare("rke-cp02", "10.72.0.22", server="https://10.72.0.20:9345", token="t")
-    assert asked == [
-        ("member", "remove", "fe", "https://10.72.0.21:2379"),
-        (
-            *("member", "add", member.name, "--learner"),
-            *("--peer-urls=https://10.72.0.22:2380", "https://10.72.0.21:2379"),
-        ),
-    ]
+    adding = (
+        *("member", "add", member.name, "--learner"),
+        *("--peer-urls=https://10.72.0.22:2380", "https://10.72.0.21:2379"),
+    )
+    assert asked == ([] if leftover else [adding])
     written = yaml.safe_load((places / "server/db/etcd/config").read_text())
     assert written["initial-cluster"].split(",") == [
         "rke-cp01-0=https://10.72.0.21:2380",
         f"{member.name}=https://10.72.0.22:2380",
     ]
+
+
+def test_a_node_whose_old_member_is_in_the_cluster_does_not_join(
+    places: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = {"ID": 1, "name": "rke-cp02-1", "peerURLs": ["https://10.72.0.22:2380"]}
+    monkeypatch.setattr(etcd.supervisor, "members_of", lambda *_: [_FIRST, old])
+    with pytest.raises(etcd.DuplicateNameError):
+        etcd.prepare("rke-cp02", "10.72.0.22", server="https://10.72.0.20:9345", token="t")
+    assert not (places / "server/db/etcd/name").exists()
 
 
 @pytest.mark.usefixtures("places")
@@ -189,8 +197,8 @@ def test_the_api_server_is_started_as_rke2_starts_it() -> None:
     assert "--advertise-address=10.72.0.22" in arguments
 
 
-def _mirrored(name: str, *, mirror: bool = True) -> dict[str, Any]:
-    annotations = {"kubernetes.io/config.mirror": "x"} if mirror else {}
+def _mirrored(name: str, uid: str | None = "x") -> dict[str, Any]:
+    annotations = {} if uid is None else {"kubernetes.io/config.mirror": uid}
     return {"metadata": {"name": name, "annotations": annotations}}
 
 
@@ -203,23 +211,27 @@ def test_mirror_pods_follow_the_manifests_and_nothing_else_is_touched() -> None:
             "/api/v1/nodes/rke-cp02": {"metadata": {"uid": "node-uid"}},
             "/api/v1/namespaces/kube-system/pods": {
                 "items": [
-                    _mirrored("etcd-rke-cp02"),
+                    _mirrored("etcd-rke-cp02", containers.uid(containers.manifests()["etcd"])),
+                    _mirrored("kube-apiserver-rke-cp02", "of an older manifest"),
                     _mirrored("gone-rke-cp02"),
-                    _mirrored("someones-pod", mirror=False),
+                    _mirrored("someones-pod", None),
                 ]
             },
         }
     )
     node.Node(api, _CONFIG).mirror()
     pods = "/api/v1/namespaces/kube-system/pods"
-    (created, where, body), deleted = api.changes
+    *deleted, (created, where, body) = api.changes
     assert (created, where) == ("POST", pods)
     assert body["metadata"]["name"] == "kube-apiserver-rke-cp02"
     assert body["metadata"]["labels"]["component"] == "kube-apiserver"
     assert body["metadata"]["annotations"]["kubernetes.io/config.source"] == "file"
     assert body["metadata"]["ownerReferences"][0]["uid"] == "node-uid"
     assert body["spec"]["nodeName"] == "rke-cp02"
-    assert deleted[:2] == ("DELETE", f"{pods}/gone-rke-cp02?gracePeriodSeconds=0")
+    assert sorted(change[:2] for change in deleted) == [
+        ("DELETE", f"{pods}/{name}?gracePeriodSeconds=0")
+        for name in ("gone-rke-cp02", "kube-apiserver-rke-cp02")
+    ]
 
 
 def test_only_dead_containers_are_started(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -258,7 +270,8 @@ def listening(
     monkeypatch.setattr(supervisor, "TLS", tmp_path)
 
     def start(members: Callable[[], list[dict[str, Any]]]) -> str:
-        started = supervisor.Supervisor("right", members, port=0)
+        routes = {("GET", supervisor.MEMBERS): lambda _: members()}
+        started = supervisor.Supervisor("right", routes, port=0)
         started.start()
         return f"https://127.0.0.1:{started.port}"
 
@@ -280,7 +293,7 @@ def test_the_supervisor_says_that_etcd_cannot_answer(
     def broken() -> list[dict[str, Any]]:
         raise etcd.EtcdError("no leader")
 
-    with pytest.raises(RuntimeError, match=r"503.*no leader"):
+    with pytest.raises(RuntimeError, match=r"500.*no leader"):
         supervisor.members_of(listening(broken), "right")
 
 

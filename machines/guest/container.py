@@ -1,0 +1,26 @@
+"""Inside a container's unit: its output goes where containerd would write it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final, NoReturn
+
+from . import containers, podlog
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_PAUSE: Final = ["/bin/sleep", "infinity"]
+
+
+def command(arguments: Sequence[str]) -> NoReturn:
+    """Become the program of the one component named.
+
+    Raises:
+        KeyError: it has no manifest.
+        OSError: there is no such program.
+    """
+    manifest = containers.manifests()[arguments[0]]
+    podlog.capture(manifest)
+    argv = manifest["spec"]["containers"][0]["command"] or _PAUSE
+    os.execv(argv[0], argv)  # noqa: S606 no shell is the point: the unit's main process is the program

@@ -25,7 +25,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
     arguments = [
         f"--reports={option.reports}",
-        f"--nodes={option.lab_nodes or 6}",
+        f"--nodes={6 if option.lab_nodes is None else option.lab_nodes}",
         f"--rtt={option.lab_rtt or '0ms'}",
         *(f"--scenario={path}" for path in option.scenario),
     ]

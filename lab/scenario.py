@@ -170,7 +170,7 @@ def _list(fields: dict[str, Marked], key: str) -> list[Marked]:
 def _expect(marked: Marked) -> dict[str, str]:
     expect: dict[str, str] = {}
     for gate, verdict in marked.mapping().items():
-        if not re.fullmatch(r"[A-Z0-9]+[.-][\w.-]+(\[[\w-]+\])?", gate):
+        if not re.fullmatch(r"(P\d|[A-Z0-9]+[.-][\w.-]+)(\[[\w-]+\])?", gate):
             raise verdict.error(f"`{gate}` is not a gate such as C.1 or C.3[rke-cp01]")
         value = verdict.text()
         if value not in VERDICTS:

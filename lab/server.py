@@ -131,6 +131,10 @@ class Lab:
             world.bastion.files.take_over(self.world.bastion.files, layout.HOME)
             self._enter(world)
 
+    def renew(self) -> None:
+        """Begin anew in the same phase, as after everything was brought back by hand."""
+        self._enter(self._world(self.world.phase))
+
     def _enter(self, world: World) -> None:
         self.world.timeline.close()
         self.world = world

@@ -18,7 +18,7 @@ class Timeline:
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._events: set[asyncio.TimerHandle] = set()
+        self._events: dict[asyncio.TimerHandle, Callable[[], None]] = {}
         self._watchers: list[Callable[[], None]] = []
         self.runs = False
 
@@ -51,13 +51,21 @@ class Timeline:
             return None
 
         def fire() -> None:
-            self._events.discard(handle)
+            self._events.pop(handle, None)
             action()
             self.changed()
 
         handle = asyncio.get_running_loop().call_later(seconds, fire)
-        self._events.add(handle)
+        self._events[handle] = fire
         return handle
+
+    def hurry(self, beyond: float = 1.0) -> None:
+        """Let what is due later than so many seconds from now happen at once, in its order."""
+        horizon = asyncio.get_running_loop().time() + beyond
+        for handle, fire in sorted(self._events.items(), key=lambda event: event[0].when()):
+            if handle.when() > horizon and not handle.cancelled():
+                handle.cancel()
+                fire()
 
     def run(self, work: Coroutine[Any, Any, int]) -> asyncio.Task[int]:
         """Begin work that nobody's connection can end."""

@@ -60,6 +60,7 @@ class Trouble:
         killall_leaves: nodes whose `rke2-killall.sh` ends nothing and says nothing.
         vip_stays: nodes whose keepalived leaves the VIP behind when it stops.
         stop_fails: nodes where `systemctl stop rke2-server` ends with an error.
+        stop_takes: seconds that `systemctl stop rke2-server` takes on a node.
         start_fails: nodes whose rke2-server never becomes active again.
         rejoin: per node.
         damaged_copies: hosts on which a byte of a copied snapshot gets lost.
@@ -71,6 +72,7 @@ class Trouble:
     killall_leaves: set[str] = field(default_factory=set)
     vip_stays: set[str] = field(default_factory=set)
     stop_fails: set[str] = field(default_factory=set)
+    stop_takes: dict[str, float] = field(default_factory=dict)
     start_fails: set[str] = field(default_factory=set)
     rejoin: dict[str, Rejoin] = field(default_factory=dict)
     damaged_copies: set[str] = field(default_factory=set)

@@ -85,6 +85,12 @@ def stop_fails(world: World, node: str = "rke-cp02") -> None:
     world.trouble.stop_fails.add(host_of(world, node).name)
 
 
+@fault("server-stop-takes", "`systemctl stop rke2-server` takes so many seconds on the node")
+def stop_takes(world: World, seconds: float, node: str = "rke-cp02") -> None:
+    """Long enough for an authorization to end meanwhile."""
+    world.trouble.stop_takes[host_of(world, node).name] = seconds
+
+
 @fault("server-start-fails", "rke2-server ends with an error each time it starts on the node")
 def start_fails(world: World, node: str = "rke-cp02") -> None:
     """Restart=always: it tries for ever."""

@@ -75,12 +75,12 @@ def _missing(verb: str) -> str:
 
 async def _apply(call: Call, verb: str, name: str, options: Options) -> int:
     if verb == "restart":
-        rc = _stop(call, name)
+        rc = await _stop(call, name)
         return rc or await _start(call, name, options)
     if verb == "start":
         return await _start(call, name, options)
     if verb == "stop":
-        return _stop(call, name)
+        return await _stop(call, name)
     if verb == "kill":
         signal = (options.get("-s", "--signal") or "SIGTERM").upper().removeprefix("SIG")
         act = actions.kill_unit if signal in ("KILL", "9") else actions.stop_unit
@@ -97,8 +97,10 @@ async def _apply(call: Call, verb: str, name: str, options: Options) -> int:
     return 0
 
 
-def _stop(call: Call, name: str) -> int:
+async def _stop(call: Call, name: str) -> int:
     world, host = call.world, call.host
+    if name == SERVER and host.name in world.trouble.stop_takes:
+        await world.timeline.pause(world.trouble.stop_takes[host.name])
     if host.units[name].transient:
         transient.stop(host, name)
     elif name == SERVER and host.name in world.trouble.stop_fails:

@@ -44,12 +44,13 @@ def needs_phase_b(scenario: Scenario) -> bool:
     return bool(gates) and not any(gate.startswith("B.") for gate in gates)
 
 
-def replay(reports: Path, scenario: Path | None, selection: str) -> Replay:
-    """Run the suite on the embedded lab with that scenario."""
+def replay(reports: Path, scenario: Path | None, selection: str, *options: str) -> Replay:
+    """Run the suite on the embedded lab with that scenario; no selection is for `--gate`."""
     before = len(_log(reports))
     arguments = [f"--scenario={scenario}"] if scenario else []
     # Hypothesis' own plugin takes longer to import than a whole scenario takes to run.
-    arguments += ["-p", "no:hypothesispytest", "-p", "no:cacheprovider", "-m", selection]
+    arguments += ["-p", "no:hypothesispytest", "-p", "no:cacheprovider", *options]
+    arguments += ["-m", selection] if selection else []
     console = reports / "console.txt"
     process = _CONTEXT.Process(
         target=_pytest, args=(console, ["--lab", f"--reports={reports}", *arguments])

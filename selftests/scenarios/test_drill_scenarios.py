@@ -1,0 +1,57 @@
+"""Drills and the restore end as each scenario says, and leave what it leaves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lab.scenario import load
+from selftests.scenarios.replay import SCENARIOS, replay
+from selftests.scenarios.test_scenarios import expected
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DRILLS = sorted((SCENARIOS / "drills").glob("*.yaml"))
+RESTORES = sorted((SCENARIOS / "restore").glob("*.yaml"))
+# A scenario without expectations says nothing of what it is about.
+GATES = {"healthy": "C.5,C.6", "link-cut-after-each-change": "C.5"}
+OPTIONS = {"authorization-ends-before-the-last-stop": ["--window=6s"]}
+SNAPSHOT = "F6-1,P1,P2,P3,P4"
+
+
+@pytest.mark.parametrize("path", DRILLS, ids=lambda path: path.stem)
+def test_drill(path: Path, reports_after_drills: Path) -> None:
+    listed = [gate for gate in load(path).expect if not gate.endswith(".undo")]
+    gates = GATES.get(path.stem) or ",".join(listed)
+    check(path, reports_after_drills, gates)
+
+
+@pytest.mark.parametrize("path", RESTORES, ids=lambda path: path.stem)
+def test_restore(path: Path, reports_after_drills: Path) -> None:
+    gates = SNAPSHOT
+    if not path.stem.startswith("snapshot-"):
+        gates += ",F6-3"
+    if path.stem.startswith(("healthy", "journal-")):
+        gates += ",F6-3.journal,F6-1R"
+    check(path, reports_after_drills, gates)
+
+
+def check(path: Path, reports: Path, gates: str) -> None:
+    scenario = load(path)
+    run = replay(
+        reports, path, "", f"--gate={gates}", "--authorize=Ana", *OPTIONS.get(path.stem, [])
+    )
+    wrong = {
+        key: f"{verdict} ({summary})"
+        for key, (verdict, summary) in run.verdicts.items()
+        if verdict not in expected(scenario, key)
+    }
+    assert not wrong, run.console
+    undone = {gate for gate in scenario.expect if gate.endswith(".undo")}
+    assert set(run.verdicts) == {*gates.split(","), *undone}, run.console
+    good = {"PASS", "ATTESTED", "DEFERRED"}
+    assert run.rc == int(any(verdict not in good for verdict, _ in run.verdicts.values()))
+    assert "Traceback" not in run.console
+    assert run.unknown == []

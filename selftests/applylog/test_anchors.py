@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fixtures.applylog import anchors
+from fixtures.applylog.__main__ import main
 from fixtures.applylog.canonical import moment
 from fixtures.applylog.errors import LedgerError
 from fixtures.applylog.ledger import HEAD, LOG, Ledger
@@ -126,6 +127,37 @@ def test_a_removed_log_is_found(log: Path) -> None:
     (log / LOG).unlink()
 
     assert anchors.verify(log).problems[0].line == 1
+
+
+@pytest.mark.parametrize("emptied", [True, False])
+def test_a_log_taken_away_with_its_head_is_caught_by_a_report(log: Path, emptied: bool) -> None:
+    last = Line.decode(rows_of(log)[-1].strip())
+    (log / "run.html").write_text(f"<head>{anchors.meta(last.head)}</head>")
+    (log / HEAD).unlink()
+    (log / LOG).write_bytes(b"") if emptied else (log / LOG).unlink()
+
+    (problem,) = anchors.verify(log).problems
+    assert problem.line == 1
+    assert f"run.html remembers line {COUNT}" in problem.text
+    with pytest.raises(LedgerError, match=r"it is empty, but run\.html was made from it"):
+        Ledger.open(log.parent, log.name)
+
+
+@pytest.mark.parametrize("damage", [b"", b"garbage", b'{"seq": 1e999, "hash": 5}'])
+def test_a_damaged_head_file_is_a_broken_log(
+    log: Path, damage: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (log / HEAD).write_bytes(damage)
+
+    assert main(["verify", f"--reports={log.parent}"]) == 1
+    assert f"{LOG}:{COUNT}: " in (said := capsys.readouterr().out)
+    assert "apply-log.head is damaged" in said
+
+
+def test_a_removed_log_is_found_without_naming_its_cluster(log: Path) -> None:
+    (log / LOG).unlink()
+
+    assert main(["verify", f"--reports={log.parent}"]) == 1
 
 
 def rewrite(folder: Path, number: int) -> None:

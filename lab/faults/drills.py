@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from lab import layout, transient
@@ -22,6 +22,15 @@ _FLAGS = f"{layout.HOME}/.rke2-acceptance"
 def limit(world: World, name: str, value: float) -> None:
     """A shorter undo, a longer watch."""
     world.limits[name] = value
+
+
+@fault("pace", "everything that takes its time in the lab takes so many times as long")
+def pace(world: World, factor: float) -> None:
+    """Less than 1 is faster."""
+    if factor <= 0:
+        raise FaultError(f"`factor` is more than 0, not {factor}")
+    for field in fields(world.pace):
+        setattr(world.pace, field.name, getattr(world.pace, field.name) * factor)
 
 
 @fault(

@@ -14,6 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+# Everything a drill waits for comes sooner: what is replayed here is what becomes of it.
+SHORT = """\
+name: short
+faults:
+  - pace: 0.5
+  - limit: {name: outage_watch, value: 0.5}
+  - limit: {name: vip_poll, value: 0.05}
+"""
+
 
 @pytest.fixture(scope="session")
 def passed_phase_b(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -49,7 +58,7 @@ def passed_drills(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _pass_drills(reports: Path) -> None:
     reports.mkdir()
     short = reports / "short.yaml"
-    short.write_text("name: short\nfaults:\n  - limit: {name: outage_watch, value: 0.5}\n")
+    short.write_text(SHORT)
     for selection, options in (
         ("gate_b", []),
         ("gate_c", ["--authorize=Ana"]),

@@ -46,8 +46,10 @@ def _parser() -> argparse.ArgumentParser:
     add("faults", "the faults, and which are in force")
     add("break", "bring a fault about").add_argument("fault")
     add("mend", "undo a fault").add_argument("fault")
-    accept = add("acceptance", "the suite against the lab, healthy and with each fault")
-    accept.add_argument("--fault", action="append", default=[], help="only this one; repeatable")
+    accept = add("acceptance", "the suite against the lab: healthy, its drills, under each fault")
+    accept.add_argument(
+        "--fault", action="append", default=[], help="only this one, or `drills`; repeatable"
+    )
     accept.add_argument("--keep", action="store_true", help="leave the lab up")
     shell = add("shell", "a root shell in a machine")
     shell.add_argument("machine")

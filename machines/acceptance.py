@@ -1,43 +1,32 @@
-"""`make machines`: the suite against the lab, healthy and with each fault, judged by its log."""
+"""`make machines`: the suite against the lab: healthy, its drills, and under each fault."""
 
 from __future__ import annotations
 
-import json
 import shutil
-import subprocess
-import sys
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from machines import cluster, dirs, faults, lab, network, plan
+from machines import cluster, dirs, faults, lab, plan, suite, witness
 from machines.commands import tail
 from machines.console import say
 from machines.errors import LabError
 from machines.expectations import ALL_READ_ONLY, EXPECTATIONS
+from machines.suite import UnexpectedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from machines.expectations import Expectation
+    from machines.suite import SuiteRun
 
-_RUN_LIMIT: Final = 600.0
+DRILLS: Final = "drills"
+"""Chosen like a fault: the drills alone."""
+
+_AUTHORIZED: Final = ("--authorize=Machines Lab",)
 _HEALTHY_AGAIN: Final = 90.0
-
-
-class UnexpectedError(Exception):
-    """A step of the acceptance did not end as it must; the text says what was seen instead."""
-
-
-@dataclass(frozen=True, slots=True)
-class SuiteRun:
-    """What one pytest run left: exit status, gate → verdict, and everything it printed."""
-
-    status: int
-    verdicts: dict[str, str]
-    output: str
 
 
 @dataclass(slots=True)
@@ -69,14 +58,32 @@ class Acceptance:
     score: Score = field(default_factory=Score)
 
     def run(self, chosen: list[str]) -> None:
-        """A healthy run, then each chosen fault (all when empty) with a healthy run behind it."""
+        """A healthy run, then drills and faults, or only those chosen, each healthy afterwards."""
         with self.score.step("up"):
             lab.up(plan.Phase.C)
         with self.score.step("healthy lab: every gate PASS, exit 0"):
             self._healthy("healthy")
+        if not chosen or DRILLS in chosen:
+            self._drills()
         for fault in faults.FAULTS:
             if not chosen or fault.name in chosen:
                 self._with_fault(fault)
+
+    def _drills(self) -> None:
+        """Phase C with its drills beside an independent measurement, then the restore."""
+        with self.score.step("phase B: every gate PASS, exit 0"):
+            self._suite("drills-b", "gate_b").require("PASS")
+        record = self.folder / "witness.jsonl"
+        with self.score.step("phase C with its drills: every gate PASS, exit 0"):
+            with witness.watching(record):
+                drilled = self._suite("drills-c", "gate_c", _AUTHORIZED)
+            drilled.require("PASS")
+            with self.score.step("C.5: its outage is what the bastion measured by itself"):
+                say(f"  {_compared(drilled.lines, record)}")
+        with self.score.step("snapshot, outage, restore: every gate PASS or ATTESTED, exit 0"):
+            self._suite("drills-f6", "destructive", _AUTHORIZED).require("PASS", "ATTESTED")
+        with self.score.step("restored: every gate PASS, exit 0"):
+            self._healthy("restored")
 
     def _with_fault(self, fault: faults.Fault) -> None:
         say(f"{fault.name}: {fault.summary}")
@@ -93,50 +100,24 @@ class Acceptance:
             self._healthy(f"{fault.name}-mended")
 
     def _healthy(self, name: str) -> None:
-        run = self._pytest(name, ALL_READ_ONLY, self.folder / "reports")
-        bad = {gate: verdict for gate, verdict in run.verdicts.items() if verdict != "PASS"}
-        if run.status != 0 or bad or not run.verdicts:
-            raise UnexpectedError(f"exit {run.status}, not PASS: {bad}\n{tail(run.output, 40)}")
+        self._suite(name, ALL_READ_ONLY).require("PASS")
 
     def _expect(self, fault: faults.Fault, expectation: Expectation) -> None:
         on_tiny_disk = fault.name.startswith("controller-disk")
         reports = faults.tiny_disk() if on_tiny_disk else self.folder / "reports"
-        run = self._pytest(f"{fault.name}-{expectation.name}", expectation.selection, reports)
-        complaints = expectation.complaints(run.status, run.verdicts, run.output)
+        name = f"{fault.name}-{expectation.name}"
+        seen = suite.run(expectation.selection, reports=reports, output=self.folder / f"{name}.txt")
+        complaints = expectation.complaints(seen.status, seen.verdicts, seen.output)
         if complaints:
-            raise UnexpectedError("\n".join([*complaints, tail(run.output, 40)]))
+            raise UnexpectedError("\n".join([*complaints, tail(seen.output, 40)]))
 
-    def _pytest(self, name: str, selection: str, reports: Path) -> SuiteRun:
-        before = len(_log(reports))
-        command = [
-            *network.enter(network.CONTROLLER),
-            *(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-m", selection),
-            f"--inventory={lab.inventory_path()}",
-            f"--reports={reports}",
-        ]
-        try:
-            done = subprocess.run(
-                command,
-                cwd=dirs.CHECKOUT,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors="backslashreplace",
-                timeout=_RUN_LIMIT,
-                check=False,
-            )
-        except subprocess.TimeoutExpired as late:
-            raise UnexpectedError(
-                f"pytest did not end within {_RUN_LIMIT:.0f} s ({late})"
-            ) from None
-        (self.folder / f"{name}.txt").write_text(done.stdout)
-        lines = [line for line in _log(reports)[before:] if line.get("kind") == "gate"]
-        verdicts = {
-            f"{line['gate']}[{line['node']}]" if line.get("node") else line["gate"]: line["verdict"]
-            for line in lines
-        }
-        return SuiteRun(done.returncode, verdicts, done.stdout)
+    def _suite(self, name: str, selection: str, options: Sequence[str] = ()) -> SuiteRun:
+        return suite.run(
+            selection,
+            reports=self.folder / "reports",
+            output=self.folder / f"{name}.txt",
+            options=options,
+        )
 
 
 def run(*, chosen: list[str], keep: bool) -> int:
@@ -147,7 +128,8 @@ def run(*, chosen: list[str], keep: bool) -> int:
     """
     started = time.monotonic()
     for name in chosen:
-        faults.find(name)
+        if name != DRILLS:
+            faults.find(name)
     folder = dirs.make_private(dirs.cache()) / "acceptance"
     shutil.rmtree(folder, ignore_errors=True)
     acceptance = Acceptance(dirs.make_private(folder))
@@ -162,9 +144,13 @@ def run(*, chosen: list[str], keep: bool) -> int:
     return 1 if score.failed else 0
 
 
-def _log(reports: Path) -> list[dict[str, str]]:
-    path = reports / plan.CLUSTER / "apply-log.jsonl"
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+def _compared(lines: Iterable[Mapping[str, Any]], record: Path) -> str:
+    start, end, suite_s = witness.drill_of(lines, "C.5")
+    own = witness.longest_outage(witness.read(record), start, end)
+    told = f"the suite measured {suite_s:.2f} s, the bastion by itself {own:.2f} s"
+    if abs(suite_s - own) > witness.TOLERANCE or not own:
+        raise UnexpectedError(f"{told}: they may differ by {witness.TOLERANCE} s")
+    return told
 
 
 def _wait_healthy() -> None:

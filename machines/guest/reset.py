@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from .etcd import Member
 
 _POLL: Final = 0.2
+_CONSOLE: Final = ("ts", "level", "caller", "msg", "details")
 _PLACE: Final = "starting kubernetes: failed to start cluster: start managed database"
 _DONE: Final = (
     "Managed etcd cluster membership has been reset, restart without --cluster-reset flag now. "
@@ -153,10 +155,20 @@ def _restore(member: Member, path: str) -> None:
     )
     lines = done.stderr.splitlines()
     failed = [line.removeprefix("Error: ") for line in lines if line.startswith("Error: ")]
-    sys.stderr.writelines(f"{line}\n" for line in lines if line.startswith("{"))
+    sys.stderr.writelines(f"{line}\n" for line in map(_as_json, lines) if line)
     sys.stderr.flush()
     if done.returncode != 0:
         raise ResetError(failed[-1] if failed else f"etcdutl ended with {done.returncode}")
+
+
+def _as_json(line: str) -> str:
+    """Etcdutl's own console form as the server logs it; empty for any other line."""
+    parts = line.split("\t")
+    if len(parts) != len(_CONSOLE):
+        return ""
+    told = dict(zip(_CONSOLE, parts, strict=True))
+    details = json.loads(told.pop("details"))
+    return json.dumps({**told, "logger": "k3s-etcd-client", **details})
 
 
 def _await_serving(server: subprocess.Popen[bytes]) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 AT = datetime(2026, 11, 30, 3, 4, 5, tzinfo=UTC)
 IDENTITY = "ab" * 32
 EVIL = "</pre></details><script>alert(1)</script>\x1b[31m\u202e'\"&<img src=x onerror=alert(1)>"
-VOID = {"meta"}
+VOID = {"meta", "img"}
 
 
 class Structure(HTMLParser):
@@ -164,7 +164,7 @@ def test_pages_are_self_contained_and_allow_no_scripts(
 
     assert (
         '<meta http-equiv="Content-Security-Policy" '
-        "content=\"default-src 'none'; style-src 'unsafe-inline'\">" in page
+        "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">" in page
     )
     assert not re.search(r"url\(|@import|src=", page)
 

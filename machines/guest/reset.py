@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .etcd import Member
 
 _POLL: Final = 0.2
-_CONSOLE: Final = ("ts", "level", "caller", "msg", "details")
+_LOGGER: Final = "k3s-etcd-client"
 _PLACE: Final = "starting kubernetes: failed to start cluster: start managed database"
 _DONE: Final = (
     "Managed etcd cluster membership has been reset, restart without --cluster-reset flag now. "
@@ -162,13 +162,17 @@ def _restore(member: Member, path: str) -> None:
 
 
 def _as_json(line: str) -> str:
-    """Etcdutl's own console form as the server logs it; empty for any other line."""
-    parts = line.split("\t")
-    if len(parts) != len(_CONSOLE):
-        return ""
-    told = dict(zip(_CONSOLE, parts, strict=True))
-    details = json.loads(told.pop("details"))
-    return json.dumps({**told, "logger": "k3s-etcd-client", **details})
+    """A line of etcdutl's console form as the server logs it; empty for any other line.
+
+    Time, level, sometimes the logger's name, caller, message, sometimes details as JSON.
+    """
+    at, *rest = line.split("\t")
+    details = json.loads(rest.pop()) if rest and rest[-1].startswith("{") else {}
+    match rest:
+        case [level, caller, message] | [level, _, caller, message]:
+            told = {"level": level, "ts": at, "logger": _LOGGER, "caller": caller, "msg": message}
+            return json.dumps({**told, **details})
+    return ""
 
 
 def _await_serving(server: subprocess.Popen[bytes]) -> None:

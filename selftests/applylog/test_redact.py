@@ -247,6 +247,28 @@ def test_learnt_secrets_are_hidden_in_every_form(secret: str) -> None:
         assert part not in redactor.text(f"before ({whole}) after")
 
 
+ROWS = ["MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj", "AgEAAoIBAQC7bV3xqk", "c0ffee=="]
+
+
+def test_a_learnt_key_does_not_hide_how_other_keys_are_recognised() -> None:
+    redactor = Redactor()
+    own = "-----BEGIN PRIVATE KEY-----\nbGVhcm50IGtleSBtYXRlcmlhbCBvZiB0aGUgcnVu\n"
+    redactor.learn(f"{own}-----END PRIVATE KEY-----\n")
+
+    said = redactor.text("-----BEGIN PRIVATE KEY-----\n" + "\n".join(ROWS) + "\n# cut here\n")
+    assert not [row for row in ROWS if row in said]
+    assert said.endswith("# cut here\n")
+    assert "bGVhcm50" not in redactor.text(own)
+
+
+@pytest.mark.parametrize("end", [" -----END PRIVATE KEY-----", ""])
+def test_a_key_on_one_line_does_not_survive(end: str) -> None:
+    said = redact(
+        f"seen `-----BEGIN PRIVATE KEY----- {' '.join(ROWS[: 1 if not end else 3])}{end}`"
+    )
+    assert not [row for row in ROWS if row in said]
+
+
 def test_a_secret_too_short_to_recognise_is_not_learnt() -> None:
     redactor = Redactor()
 

@@ -7,9 +7,12 @@ from datetime import UTC, datetime
 
 import pytest
 
+from fixtures.applylog.redact import redact
+from fixtures.core.requests import HostCommand, Output
 from fixtures.core.verdicts import Undecided, Verdict
 from fixtures.core.waits import eventually
 from fixtures.gates import lookup
+from fixtures.session.explain import explain
 from fixtures.session.outcomes import (
     Course,
     Interrupted,
@@ -154,3 +157,16 @@ def test_summaries_are_one_short_line() -> None:
 )
 def test_exit_status(verdicts: list[Verdict | None], status: int) -> None:
     assert exit_status(verdicts) == status
+
+
+def test_a_key_in_what_a_host_printed_is_not_taken_apart_before_it_is_recognised() -> None:
+    rows = ["MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj", "AgEAAoIBAQC7bV3xqkAgEAAoIBAQC7bV3xqk"]
+    printed = "\n".join(["-----BEGIN PRIVATE KEY-----", *rows * 40, "-----END PRIVATE KEY-----"])
+    asked = course(call=Undecided(f"rke-cp01: cannot be read, seen `{printed}`"))
+    asked.answers = [
+        Output(HostCommand("rke-cp01", "id", 1.0), 1, b"", printed.encode(), asked.started, 0.1)
+    ]
+
+    verdict, summary = decide(asked)
+    for said in (redact(summary), redact(explain(asked, verdict, "cannot be read"))):
+        assert not [row for row in rows if row in said]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from datetime import UTC, datetime
 
 import pytest
@@ -13,6 +14,7 @@ from fixtures.core.verdicts import Undecided, Verdict
 from fixtures.core.waits import eventually
 from fixtures.gates import lookup
 from fixtures.session.explain import explain
+from fixtures.session.interrupts import Interruptions
 from fixtures.session.outcomes import (
     Course,
     Interrupted,
@@ -170,3 +172,15 @@ def test_a_key_in_what_a_host_printed_is_not_taken_apart_before_it_is_recognised
     verdict, summary = decide(asked)
     for said in (redact(summary), redact(explain(asked, verdict, "cannot be read"))):
         assert not [row for row in rows if row in said]
+
+
+def test_a_run_under_nohup_outlives_its_terminal() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    interruptions = Interruptions(lambda _: None)
+    try:
+        interruptions.install()
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+        assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    finally:
+        interruptions.restore()
+        signal.signal(signal.SIGHUP, before)

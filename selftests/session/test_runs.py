@@ -105,6 +105,19 @@ def test_first_failure_options_end_the_run_and_it_is_never_green(
     assert "6 not reached" in ended.text
 
 
+def test_a_runner_that_breaks_is_exit_1_and_not_the_logs_3(
+    tmp_path: Path, with_plugin: Callable[..., Ended]
+) -> None:
+    source = MEDDLE + (
+        "def pytest_runtest_logfinish(nodeid):\n    if 'ping' in nodeid: raise OSError('cut')\n"
+    )
+    ended = with_plugin(source, "--lab", f"--reports={tmp_path}/r", "--gate=B.4")
+    assert ended.status == 1
+    assert verdicts(tmp_path / "r") == {"B.4": "PASS"}
+    last = log_lines(tmp_path / "r")[-1]
+    assert (last["kind"], last["status"]) == ("run-end", 1)
+
+
 @pytest.mark.parametrize("where", ["setup", "call", "teardown"])
 def test_an_error_anywhere_is_never_lost(
     tmp_path: Path, with_plugin: Callable[..., Ended], where: str

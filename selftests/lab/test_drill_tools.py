@@ -33,13 +33,13 @@ def test_a_lock_is_taken_once_and_kept_private() -> None:
 def test_a_copy_goes_on_where_it_was_cut() -> None:
     async def test(lab: Living) -> None:
         content = bytes(range(256)) * 1024
-        lab.world.hosts[CP].files.file("/root/snapshot", content, 0o600)
+        lab.world.hosts[CP].files.file("/var/lib/snapshot", content, 0o600)
         await lab.must(OPS, "mkdir -m 700 -p ~/rke2-snapshots")
         write = (
             "umask 077; dd of=rke2-snapshots/x.part bs=65536 conv=notrunc oflag=append status=none"
         )
         await lab.must(OPS, write, content[:100_000])
-        read = "sudo -n dd if=/root/snapshot bs=65536 skip=100000 iflag=skip_bytes status=none"
+        read = "sudo -n dd if=/var/lib/snapshot bs=65536 skip=100000 iflag=skip_bytes status=none"
         _, rest, _ = await lab.raw(CP, read)
         assert rest == content[100_000:]
         await lab.must(OPS, write, rest)
@@ -49,7 +49,7 @@ def test_a_copy_goes_on_where_it_was_cut() -> None:
         both = {
             (await lab.must(host, f"{sudo}sha256sum {path}")).split()[0]
             for host, sudo, path in (
-                (CP, "sudo -n ", "/root/snapshot"),
+                (CP, "sudo -n ", "/var/lib/snapshot"),
                 (OPS, "", "rke2-snapshots/x"),
             )
         }

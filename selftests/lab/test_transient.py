@@ -74,7 +74,7 @@ def test_a_step_goes_on_without_who_asked_for_it() -> None:
         asked.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await asked
-        await lab.until(lambda: "done" in lab.world.hosts[CP].files.children("/root"))
+        await lab.until(lambda: "done" in lab.world.hosts[CP].files.children("/var/lib"))
 
     live(test)
 

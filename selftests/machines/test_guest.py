@@ -11,8 +11,8 @@ import yaml
 
 from machines import plan, render
 from machines.guest import components, config, containers, etcd, node, supervisor
-from machines.guest.api import ApiError
 from machines.pki import ClusterPki
+from selftests.machines.fake_api import FakeApi
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,26 +26,6 @@ _CONFIG = config.Config(
     node_name="rke-cp02",
     node_ip="10.72.0.22",
 )
-
-
-class FakeApi:
-    """Answers GET from a table, notes everything else."""
-
-    def __init__(self, answers: dict[str, Any]) -> None:
-        self.answers = answers
-        self.changes: list[tuple[str, str, Any]] = []
-
-    def request(
-        self, method: str, path: str, body: dict[str, Any] | None = None, patch: str = "merge"
-    ) -> dict[str, Any]:
-        del patch
-        if method != "GET":
-            self.changes.append((method, path, body))
-            if path in self.answers.get("refuse", ()) and method == "PATCH":
-                raise ApiError(404, "not found")
-            return {}
-        answer: dict[str, Any] = self.answers[path.partition("?")[0]]
-        return answer
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
-rehearse: .venv/.stamp ## decide the built gates against the embedded lab and write a report
+rehearse: .venv/.stamp ## decide every built gate against the embedded lab, drills included, and write a report
 	@.ci/step 'rehearsal on the embedded lab' .ci/rehearse
 
 check: lint types test ## linters, types and the suite's own tests

@@ -17,7 +17,12 @@ _HEAD = """\
 Written by `make docs` from `fixtures/gates/`. Change the table, not this page.
 
 A gate is decided by one test. Its verdict is dated in the apply log under its id.
-A *drill* stops, moves, reboots, drains or restores something. It runs only with `--authorize=NAME`.
+A *drill* stops, moves, reboots, drains or restores something.
+It runs only with `--authorize=NAME`, and so does what is marked *authorized*.
+"""
+_F6 = """\
+Every gate of this phase is also `-m destructive`.
+P1 to P4 are proved in the run of F6-2 and F6-3, never loaded.
 """
 _EACH = {
     Each.CLUSTER: "the cluster",
@@ -36,6 +41,8 @@ def _phase(phase: Phase) -> Iterator[str]:
     gates = of_phase(phase)
     yield f"## Phase {phase.value} (`-m {phase.marker}`)"
     yield ""
+    if phase is Phase.F6:
+        yield _F6
     needed = barrier(phase)
     if needed:
         yield f"Needs, from the phase before: {_listed([gate.id for gate in needed])}."
@@ -54,7 +61,8 @@ def _phase(phase: Phase) -> Iterator[str]:
 
 
 def _row(gate: Gate) -> str:
-    claim = f"**drill** {gate.title}" if gate.drill else gate.title
+    mark = "**drill** " if gate.drill else "**authorized** " if gate.authorized else ""
+    claim = f"{mark}{gate.title}"
     asks = _listed([f"`{name}`" for name in gate.asks])
     cells = (gate.id, claim, _EACH[gate.each], asks, _listed(gate.after))
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"

@@ -27,10 +27,10 @@ types: .venv/.stamp ## mypy, strict
 	@.ci/step 'mypy: strict' $(python) -m mypy
 
 test: .venv/.stamp ## the suite's own tests that need nothing but Python
-	@.ci/step 'selftests' $(selftests) $(workers) -m 'not external' $(if $(JUNIT),--junitxml='$(JUNIT)')
+	@.ci/step 'selftests' $(selftests) $(workers) -m 'not external and not thorough' $(if $(JUNIT),--junitxml='$(JUNIT)')
 
-external: .venv/.stamp ## the selftests that need Chromium or an OpenSSH client and server
-	@.ci/step 'external selftests' $(selftests) -m external $(if $(JUNIT),--junitxml='$(JUNIT)')
+external: .venv/.stamp ## the selftests that need Chromium or OpenSSH, and the thorough ones
+	@.ci/step 'external selftests' $(selftests) -m 'external or thorough' $(if $(JUNIT),--junitxml='$(JUNIT)')
 
 machines: .venv/.stamp ## as root on Linux: build the machines lab, run what it covers, stop it
 	@.ci/step 'machines lab' .ci/machines

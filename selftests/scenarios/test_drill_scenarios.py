@@ -13,22 +13,60 @@ from selftests.scenarios.test_scenarios import expected
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from _pytest.mark import ParameterSet
+
 DRILLS = sorted((SCENARIOS / "drills").glob("*.yaml"))
 RESTORES = sorted((SCENARIOS / "restore").glob("*.yaml"))
+# One of each kind; the others say the same in other words, and each takes seconds.
+ALWAYS = frozenset(
+    {
+        "api-away-for-too-long",
+        "authorization-ends-before-the-last-stop",
+        "link-cut-before-the-stop",
+        "lock-held",
+        "server-never-comes-back",
+        "stop-leaves-etcd-running",
+        "two-holders-during-the-failover",
+        "vip-comes-too-late",
+        "vip-moves-to-the-wrong-peer",
+        "vip-never-comes-back",
+        "journal-corruption",
+        "occupied-by-a-volume",
+        "peer-stays-a-learner",
+        "preflight-other-token",
+        "reset-ends-without-its-sentence",
+        "reset-finds-an-empty-file",
+        "reset-hangs",
+        "reset-loops",
+        "reset-prints-errors-and-succeeds",
+        "reset-restores-nothing",
+        "snapshot-copy-damaged",
+        "snapshot-is-empty",
+        "snapshot-is-not-said",
+        "two-clusters-that-look-healthy",
+    }
+)
 # A scenario without expectations says nothing of what it is about.
 GATES = {"healthy": "C.5,C.6", "link-cut-after-each-change": "C.5"}
 OPTIONS = {"authorization-ends-before-the-last-stop": ["--window=6s"]}
 SNAPSHOT = "F6-1,P1,P2,P3,P4"
 
 
-@pytest.mark.parametrize("path", DRILLS, ids=lambda path: path.stem)
+def cases(paths: list[Path]) -> list[ParameterSet]:
+    return [
+        pytest.param(path, id=path.stem, marks=() if path.stem in ALWAYS else pytest.mark.thorough)
+        for path in paths
+    ]
+
+
+@pytest.mark.parametrize("path", cases(DRILLS))
 def test_drill(path: Path, reports_after_drills: Path) -> None:
     listed = [gate for gate in load(path).expect if not gate.endswith(".undo")]
     gates = GATES.get(path.stem) or ",".join(listed)
     check(path, reports_after_drills, gates)
 
 
-@pytest.mark.parametrize("path", RESTORES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", cases(RESTORES))
 def test_restore(path: Path, reports_after_drills: Path) -> None:
     gates = SNAPSHOT
     if not path.stem.startswith("snapshot-"):
@@ -56,3 +94,7 @@ def check(path: Path, reports: Path, gates: str) -> None:
     assert run.rc == int(any(verdict not in good for verdict, _ in run.verdicts.values()))
     assert "Traceback" not in run.console
     assert run.unknown == []
+
+
+def test_what_is_always_replayed_is_there() -> None:
+    assert {path.stem for path in [*DRILLS, *RESTORES]} > ALWAYS

@@ -69,7 +69,8 @@ def test_a_name_is_used_once() -> None:
 
 def test_a_step_goes_on_without_who_asked_for_it() -> None:
     async def test(lab: Living) -> None:
-        asked = asyncio.ensure_future(lab.ask(CP, f"{STEP} sh -c 'sleep 0.05; touch /var/lib/done'"))
+        line = f"{STEP} sh -c 'sleep 0.05; touch /var/lib/done'"
+        asked = asyncio.ensure_future(lab.ask(CP, line))
         await asyncio.sleep(0.01)
         asked.cancel()
         with contextlib.suppress(asyncio.CancelledError):

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fixtures.applylog import anchors
+from fixtures.applylog.courses import Course
+from fixtures.applylog.drills import drill
 from selftests.session.suite import log_lines, suite
 
 if TYPE_CHECKING:
@@ -225,3 +227,16 @@ def test_the_policy_stops_a_script_that_got_past_the_escaping(
 
         page.write_text(policy.sub("", attacked))
         assert "owned</title>" in browse(page, tmp_path / "profile")
+
+
+@pytest.mark.external
+def test_a_timeline_runs_nothing_even_without_a_policy(tmp_path: Path) -> None:
+    attack = "top.document.title='owned'; document.title='owned'"
+    script = f'onload="{attack}"><script>{attack}</script>'
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" {script}</svg>'
+    (picture,) = drill(Course(None, ()), {"timeline": svg}, 100)
+    page = tmp_path / "timeline.html"
+    page.write_text(f"<title>mine</title><body>{picture}</body>")
+    assert "<title>mine</title>" in browse(page, tmp_path / "profile")
+    page.write_text(f"<title>mine</title><body>{svg}</body>")
+    assert "owned</title>" in browse(page, tmp_path / "profile")

@@ -115,7 +115,9 @@ def _stop_etcd() -> None:
     # Masked as well: the node's own kubelet would start the container again in two seconds.
     _THIRD.do("systemctl", "mask", "--runtime", _ETCD)
     _THIRD.do("systemctl", "kill", "--signal=SIGKILL", _ETCD)
-    _THIRD.wait("dead etcd", lambda: cluster.unit_state(_THIRD, _ETCD) == "failed", limit=_SETTLE)
+    # The kubelet clears the failure before it tries to start the container again.
+    dead = {"failed", "inactive"}
+    _THIRD.wait("dead etcd", lambda: cluster.unit_state(_THIRD, _ETCD) in dead, limit=_SETTLE)
 
 
 def _start_etcd(_: str) -> None:

@@ -9,7 +9,7 @@ workers := -n auto --maxprocesses=4 --dist=worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help rehearse check lint types test external machines bench docs lock clean stale
+.PHONY: help rehearse check lint types test external thorough machines bench docs lock clean stale
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -29,8 +29,11 @@ types: .venv/.stamp ## mypy, strict
 test: .venv/.stamp ## the suite's own tests that need nothing but Python
 	@.ci/step 'selftests' $(selftests) $(workers) -m 'not external and not thorough' $(if $(JUNIT),--junitxml='$(JUNIT)')
 
-external: .venv/.stamp ## the selftests that need Chromium or OpenSSH, and the thorough ones
-	@.ci/step 'external selftests' $(selftests) -m 'external or thorough' $(if $(JUNIT),--junitxml='$(JUNIT)')
+thorough: .venv/.stamp ## the long selftests: every drill scenario, a runner killed at every step
+	@.ci/step 'thorough selftests' $(selftests) $(workers) -m 'thorough and not external' $(if $(JUNIT),--junitxml='$(JUNIT)')
+
+external: .venv/.stamp ## the selftests that need Chromium or OpenSSH
+	@.ci/step 'external selftests' $(selftests) -m external $(if $(JUNIT),--junitxml='$(JUNIT)')
 
 machines: .venv/.stamp ## as root on Linux: build the machines lab, run what it covers, stop it
 	@.ci/step 'machines lab' .ci/machines

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from selftests.session.suite import Ended
 
 SELECTED = {
+    "P2": "--gate=P1,P2",
     "C.5": "--gate=C.5",
     "C.6": "--gate=C.6",
     "F6-2": "--gate=P1,P2,P3,P4,F6-2",

@@ -13,6 +13,8 @@ from selftests.drills.runners import Kill
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.thorough
+
 
 # F6-2 and F6-2R are C.6's drill, on cp02: between them, each of its steps once more.
 @pytest.mark.parametrize(
@@ -42,6 +44,21 @@ def test_after_sigkill_the_node_restores_itself_and_the_next_run_tells(
         assert at > 13
         assert f"{gate} of run {killed} (ada@desk) was not finished" in ended.text
         assert lab.eventually(lab.unhealthy) == []
+
+
+def test_a_snapshot_may_be_killed_at_any_step(tmp_path: Path) -> None:
+    with lab_and_runners(tmp_path) as (lab, runners):
+        for at in count(1):
+            ended = drill(runners, Kill("P2", at))
+            if runners.struck is None:
+                break
+            assert ended.status == -9, ended.text
+            assert lab.inside(lab.unhealthy) == []
+            assert not lab.inside(lab.locked)
+            runners.verify()
+        assert ended.status == 0, ended.text
+        assert at > 9
+        assert "did not end" in ended.text
 
 
 @pytest.mark.parametrize("gate", ["C.5", "C.6"])

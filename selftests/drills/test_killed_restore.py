@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from selftests.drills.outliving import Outliving
     from selftests.drills.runners import Runners
 
+pytestmark = pytest.mark.thorough
+
 # After each of these, the cluster is in another state.
 TELLING = {
     "take the lock: done",

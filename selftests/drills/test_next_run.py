@@ -5,11 +5,15 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING
 
+import pytest
+
 from selftests.drills.killed import drill, kinds, lab_and_runners
 from selftests.drills.runners import Kill, Runners
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+pytestmark = pytest.mark.thorough
 
 C5 = ("--gate=C.5", "--authorize=ada")
 STOPPED = 8

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 def _ctrl_c_is_heard() -> Iterator[None]:
     """SIGINT as a terminal gives it, to every process a selftest starts.
 
-    A script's `make check &` has it ignored, and an ignored signal is inherited: a selftest's Ctrl-C
-    would then reach nobody.
+    A script's `make check &` has it ignored, and an ignored signal is inherited: the Ctrl-C of a
+    selftest would then reach nobody.
     """
     before = signal.getsignal(signal.SIGINT)
     if before is signal.SIG_IGN:

@@ -118,7 +118,7 @@ def test_a_wait_is_one_look_that_is_repeated() -> None:
         asker.ask([ONE])
         return ("never",)
 
-    scene.until_clear(look, "it holds", within=10.0, every=1.0)
+    scene.until_clear(look, "it holds", within=10.0)
     (entry,) = asker.taken()
     assert isinstance(entry, Asked)
     assert entry.repeat is not None

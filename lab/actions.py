@@ -34,7 +34,7 @@ def start_unit(world: World, host: Host, name: str) -> None:
     elif name == SERVER:
         host.processes |= servers.OF_THE_UNIT | servers.OF_THE_SERVER
     elif name == AGENT:
-        host.processes |= {"kubelet", "containerd", "kube-proxy"}
+        host.processes |= servers.OF_AN_AGENT
     world.timeline.changed()
 
 

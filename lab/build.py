@@ -14,27 +14,13 @@ from lab.objects import Store
 from lab.phase import Phase
 from lab.pki import Pki
 from lab.pods import pod
+from lab.servers import OF_AN_AGENT, OF_THE_SERVER, OF_THE_UNIT
 from lab.workloads import Workloads, namespaces
 from lab.world import AGENT, KEEPALIVED, SERVER, World
 
 if TYPE_CHECKING:
     from lab.layout import Layout, Machine
     from lab.seed import Seed
-
-_CONTROL_PLANE_PROCESSES = frozenset(
-    {
-        "supervisor",
-        "kubelet",
-        "containerd",
-        "etcd",
-        "kube-apiserver",
-        "kube-controller-manager",
-        "kube-scheduler",
-        "cloud-controller-manager",
-        "kube-proxy",
-    }
-)
-_WORKER_PROCESSES = frozenset({"kubelet", "containerd", "kube-proxy"})
 
 
 def world(seed: Seed, layout: Layout, phase: Phase, servers: int | None = None) -> World:
@@ -88,7 +74,7 @@ def _host(seed: Seed, machine: Machine) -> Host:
 
 def _join_server(world: World, host: Host, order: int) -> None:
     since = world.seed.born - timedelta(minutes=40 - 6 * order)
-    host.processes |= _CONTROL_PLANE_PROCESSES
+    host.processes |= OF_THE_UNIT | OF_THE_SERVER
     host.vrrp = Vrrp(host.machine.priority or 0)
     host.units[KEEPALIVED] = Unit(
         KEEPALIVED, "Keepalive Daemon (LVS and VRRP)", started=since, pid=2301
@@ -112,7 +98,7 @@ def _join_server(world: World, host: Host, order: int) -> None:
 
 def _join_agent(world: World, host: Host) -> None:
     since = world.seed.born - timedelta(minutes=12)
-    host.processes |= _WORKER_PROCESSES
+    host.processes |= OF_AN_AGENT
     host.units[AGENT] = Unit(AGENT, "Rancher Kubernetes Engine v2 (agent)", started=since, pid=2510)
     host.units[SERVER] = Unit(
         SERVER, "Rancher Kubernetes Engine v2 (server)", file_state="disabled"

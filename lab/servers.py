@@ -23,6 +23,7 @@ WITH_THE_API = frozenset(
     {"kube-apiserver", "kube-controller-manager", "kube-scheduler", "cloud-controller-manager"}
 )
 OF_THE_SERVER = WITH_THE_API | {"etcd", "kube-proxy"}
+OF_AN_AGENT = frozenset({"kubelet", "containerd", "kube-proxy"})
 _UP = "rke2 is up and running"
 
 

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 from fixtures.judge.api import ready
 from fixtures.judge.etcd import voters_on_every_control_plane
 from fixtures.judge.findings import said, together
-from fixtures.judge.journal import clean
+from fixtures.judge.journal import ceases
 from fixtures.session.marks import gate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fixtures.core.inventory import Cluster
+    from fixtures.core.inventory import Cluster, Node
     from fixtures.drills.memory import Began
+    from fixtures.judge.findings import Findings, Wait
     from fixtures.observe.api import Api
     from fixtures.observe.etcd import Etcd
     from fixtures.observe.journal import Journals
@@ -45,22 +46,19 @@ def test_quorum_and_api_are_evidenced_just_now(etcd: Etcd, api: Api, cluster: Cl
 
 @gate("F6-3.journal")
 def test_the_journals_are_clean_since_the_restore(
-    journals: Journals, cluster: Cluster, restore_began: Mapping[str, Began]
+    journals: Journals, cluster: Cluster, restore_began: Mapping[str, Began], wait: Wait
 ) -> None:
     """Runbook F6-3 step 6: no corruption, checksum, panic or db damage in any CP's journal.
 
     STOP: any such line, or a recurring failure to persist: the restore test is FAILED.
     """
-    findings = together(
-        *(
-            (
-                lambda node=node, began=restore_began[node.name]: clean(
-                    journals.of(node, began.clock), cluster.limits, began.restarts
-                )
-            )
-            for node in cluster.control_planes
-        )
-    )
+
+    def look(node: Node) -> Findings:
+        began, sample = restore_began[node.name], journals.of.polling()
+        limits = cluster.limits
+        return ceases(lambda: sample(node, began.clock), wait, limits, began.restarts)
+
+    findings = together(*((lambda node=node: look(node)) for node in cluster.control_planes))
     assert not findings, said(findings)
 
 

@@ -89,8 +89,7 @@ class Controllers:
             cluster = next((each for each in world.etcd if each.key == key), None)
             if cluster is not None and world.with_life(cluster).quorum:
                 write = self._write if kind == "member" else self._post
-                store = world.objects if cluster.objects is None else cluster.objects
-                write(cluster, world.hosts[name], store)
+                write(cluster, world.hosts[name], world.store_of(cluster))
 
         self._due.add(what)
         world.timeline.later(wait, fire)

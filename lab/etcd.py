@@ -94,6 +94,12 @@ class EtcdCluster:
             for member in self.members
         ]
 
+    def leave(self, node: str) -> None:
+        """The member on `node` runs nowhere from now on; it stays a member."""
+        self.members = [
+            replace(member, node="") if member.node == node else member for member in self.members
+        ]
+
 
 def new_cluster(seed: Seed, name: str, machines: tuple[Machine, ...]) -> EtcdCluster:
     """A healthy cluster of these machines; ids and name suffixes come from the seed."""

@@ -30,7 +30,7 @@ async def take_up(world: World, host: Host) -> bool:
                 _run(world, host, old, former)
                 return True
     if owner is None:
-        if _bootstraps(host) or how is Rejoin.OWN_CLUSTER:
+        if bootstraps(host) or how is Rejoin.OWN_CLUSTER:
             await _new_cluster(world, host)
             return True
         return await _join(world, host)
@@ -89,9 +89,7 @@ def _run(world: World, host: Host, cluster: EtcdCluster, member: Member) -> None
     if "etcd" in host.processes and member.node == host.name:
         return
     for each in world.etcd:
-        each.members = [
-            replace(other, node="") if other.node == host.name else other for other in each.members
-        ]
+        each.leave(host.name)
     cluster.members = [
         replace(other, node=host.name) if other.id == member.id else other
         for other in cluster.members
@@ -172,14 +170,15 @@ async def _new_cluster(world: World, host: Host) -> None:
     cluster = EtcdCluster(world.seed.integer("etcd", key), 2, 4, key=key, objects=Store())
     member = _newcomer(world, host, cluster, learner=False)
     cluster.members.append(member)
-    world.etcd.insert(0 if _bootstraps(host) else len(world.etcd), cluster)
+    world.etcd.insert(0 if bootstraps(host) else len(world.etcd), cluster)
     journal.logrus(world, host, "info", "Starting etcd for new cluster, cluster-reset=false")
     databases.create(host, cluster, member)
     _run(world, host, cluster, member)
     populate(world, host, cluster)
 
 
-def _bootstraps(host: Host) -> bool:
+def bootstraps(host: Host) -> bool:
+    """Whether the host's config.yaml names no server to join."""
     return b"\nserver:" not in b"\n" + host.files.read("/etc/rancher/rke2/config.yaml")
 
 

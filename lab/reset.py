@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import posixpath
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from lab import databases, journal, snapshots
@@ -16,6 +16,7 @@ from lab.births import populate
 from lab.databases import Damage
 from lab.etcd import EtcdCluster, Member
 from lab.filesystem import FileError, Kind
+from lab.membership import bootstraps
 from lab.objects import Store
 from lab.servers import OF_THE_SERVER
 from lab.trouble import Reset
@@ -74,7 +75,7 @@ class ClusterReset:
 
     async def _run(self) -> int:
         world, host, pace = self._world, self._host, self._world.pace
-        if not self._bootstraps():
+        if not bootstraps(host):
             raise _Fatal(
                 "Error: cannot perform cluster-reset while server URL is set - remove server from "
                 "configuration before resetting"
@@ -106,10 +107,6 @@ class ClusterReset:
             self._forbid_second()
             cluster = self._begin(None, restored=False)
         return await self._finish(cluster)
-
-    def _bootstraps(self) -> bool:
-        text = self._host.files.read("/etc/rancher/rke2/config.yaml").decode()
-        return not any(line.startswith("server:") for line in text.splitlines())
 
     def _has(self, path: str) -> bool:
         try:
@@ -218,9 +215,7 @@ class ClusterReset:
         if not restored:
             world.etcd[:] = [each for each in world.etcd if each is not before]
         for each in world.etcd:
-            each.members = [
-                replace(old, node="") if old.node == host.name else old for old in each.members
-            ]
+            each.leave(host.name)
         world.etcd.insert(0, cluster)
         databases.create(host, cluster, member)
         if world.trouble.reset is Reset.EMPTIED:

@@ -25,8 +25,8 @@ class SnapshotError(Exception):
 
 def capture(world: World, cluster: EtcdCluster) -> bytes:
     """The file that a save makes now: size mod 512 is 32, the last 32 bytes hash the rest."""
-    store = world.objects if cluster.objects is None else cluster.objects
-    text = json.dumps({"cluster": cluster.key, "objects": store.everything()}).encode()
+    objects = world.store_of(cluster).everything()
+    text = json.dumps({"cluster": cluster.key, "objects": objects}).encode()
     body = _MAGIC + text
     body = body.ljust(max(_LEAST, -(-len(body) // _PAGE) * _PAGE), b"\0")
     return body + hashlib.sha256(body).digest()

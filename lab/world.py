@@ -154,10 +154,14 @@ class World:
         )
         return cluster
 
+    def store_of(self, cluster: EtcdCluster) -> Store:
+        """The objects in that cluster: its own, else the world's."""
+        return self.objects if cluster.objects is None else cluster.objects
+
     def objects_of(self, host: Host) -> Store:
         """The objects as the API of that control plane reads them from its own etcd."""
         cluster = self.cluster_of(host)
-        return self.objects if cluster is None or cluster.objects is None else cluster.objects
+        return self.objects if cluster is None else self.store_of(cluster)
 
     def api_ready(self, host: Host) -> bool:
         """Whether the host's own API says `ok`: it needs its own etcd member and quorum."""

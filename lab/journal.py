@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from lab.host import Host
+    from lab.tools.call import Call
     from lab.world import World
 
 RKE2 = "rke2-server.service"
@@ -71,6 +72,17 @@ def entry(world: World, host: Host, level: str, message: str) -> str:
     """A logrus line as RKE2 prints it to a file or a pipe."""
     quoted = message.replace("\\", "\\\\").replace('"', '\\"')
     return f'time="{world.now(host):%Y-%m-%dT%H:%M:%SZ}" level={level} msg="{quoted}"'
+
+
+def complain(call: Call, level: str, message: str) -> None:
+    """A logrus line of an rke2 command, on its stderr."""
+    call.complain(entry(call.world, call.host, level, message))
+
+
+def fatal(call: Call, text: str) -> int:
+    """The last line of an rke2 command that fails; its status, 1."""
+    complain(call, "fatal", f"Error: {text}")
+    return 1
 
 
 def etcd(world: World, host: Host, line: str, *, fresh: bool = False) -> None:

@@ -63,7 +63,7 @@ class ClusterReset:
         return self.call.host
 
     def _say(self, level: str, message: str) -> None:
-        self.call.complain(journal.entry(self._world, self._host, level, message))
+        journal.complain(self.call, level, message)
 
     async def run(self) -> int:
         """Reset; the exit status."""

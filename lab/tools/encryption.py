@@ -27,23 +27,18 @@ async def status(call: Call, words: list[str]) -> int:
         raise UsageError(f"No help topic for '{' '.join(options.rest)}'", 3)
     host, world = call.host, call.world
     if "supervisor" not in host.processes:
-        call.complain(
-            journal.entry(
-                world,
-                host,
-                "fatal",
-                'Error: failed to get CA certs: Get "https://127.0.0.1:9345/cacerts": dial tcp '
-                "127.0.0.1:9345: connect: connection refused",
-            )
+        return journal.fatal(
+            call,
+            'failed to get CA certs: Get "https://127.0.0.1:9345/cacerts": dial tcp '
+            "127.0.0.1:9345: connect: connection refused",
         )
-        return 1
     if not world.api_ready(host):
         text = "see server log for details: Internal error occurred: secret-encrypt error ID 59737"
-        call.complain(journal.entry(world, host, "fatal", f"Error: {text}"))
+        rc = journal.fatal(call, text)
         journal.logrus(
             world, host, "error", "secret-encrypt error ID 59737: runtime core not ready"
         )
-        return 1
+        return rc
     known, problem = host.encryption, _disagreement(call)
     if options.get("-o", "--output") == "json":
         call.say(json.dumps(_document(known, problem), indent="\t"))

@@ -38,7 +38,7 @@ async def etcd_snapshot(call: Call, words: list[str]) -> int:
     if verb not in ("save", "ls", "list", "l", "delete"):
         raise UsageError(f"No help topic for '{verb}'", 3)
     if "supervisor" not in call.host.processes:
-        return _fatal(
+        return journal.fatal(
             call,
             'failed to get CA certs: Get "https://127.0.0.1:9345/cacerts": dial tcp '
             "127.0.0.1:9345: connect: connection refused",
@@ -50,15 +50,6 @@ async def etcd_snapshot(call: Call, words: list[str]) -> int:
     return _list(call, options)
 
 
-def _say(call: Call, level: str, message: str) -> None:
-    call.complain(journal.entry(call.world, call.host, level, message))
-
-
-def _fatal(call: Call, message: str) -> int:
-    _say(call, "fatal", f"Error: {message}")
-    return 1
-
-
 def _warn_of_unknown_keys(call: Call) -> None:
     try:
         config = yaml.safe_load(call.files.read(_CONFIG, call.user)) or {}
@@ -68,7 +59,9 @@ def _warn_of_unknown_keys(call: Call) -> None:
         if key not in _OWN_KEYS:
             # Once per value, and the newline is literal.
             for _ in value if isinstance(value, list) else [value]:
-                _say(call, "warning", f"Unknown flag --{key} found in config.yaml, skipping\\n")
+                journal.complain(
+                    call, "warning", f"Unknown flag --{key} found in config.yaml, skipping\\n"
+                )
 
 
 def _folder(options: Options) -> str:
@@ -77,7 +70,7 @@ def _folder(options: Options) -> str:
 
 def _save(call: Call, options: Options, names: list[str]) -> int:
     if names:
-        return _fatal(call, "this command does not take any arguments")
+        return journal.fatal(call, "this command does not take any arguments")
     world, host, trouble = call.world, call.host, call.world.trouble.save
     folder = _folder(options)
     if (refusal := _refusal(call, folder)) is not None:
@@ -85,7 +78,7 @@ def _save(call: Call, options: Options, names: list[str]) -> int:
     cluster = world.cluster_of(host)
     assert cluster is not None
     if trouble is Save.LEARNER or any(m.learner and m.node == host.name for m in cluster.members):
-        _say(call, "warning", "Unable to take snapshot: not supported for learner")
+        journal.complain(call, "warning", "Unable to take snapshot: not supported for learner")
         return 0
     name = _name(call, options)
     path = posixpath.join(folder, name)
@@ -98,13 +91,13 @@ def _save(call: Call, options: Options, names: list[str]) -> int:
     host.files.file(path, content, 0o600)
     journal.logrus(world, host, "info", f"Saving etcd snapshot to {path}")
     if trouble is Save.TIMEOUT:
-        return _fatal(
+        return journal.fatal(
             call,
             'Post "https://127.0.0.1:9345/db/snapshot": context deadline exceeded '
             "(Client.Timeout exceeded while awaiting headers)",
         )
     if trouble is not Save.NO_LINE:
-        _say(call, "info", f"Snapshot {name} saved.")
+        journal.complain(call, "info", f"Snapshot {name} saved.")
     return 0
 
 
@@ -134,7 +127,7 @@ def _name(call: Call, options: Options) -> str:
 def _server_error(call: Call, cause: str) -> int:
     text = "etcd-snapshot error ID 10767"
     journal.logrus(call.world, call.host, "error", f"{text}: {cause}")
-    return _fatal(call, f"see server log for details: Internal error occurred: {text}")
+    return journal.fatal(call, f"see server log for details: Internal error occurred: {text}")
 
 
 def _files(call: Call, folder: str) -> list[tuple[str, int, str]]:
@@ -166,7 +159,7 @@ def _list(call: Call, options: Options) -> int:
             call.say(" ".join([*padded, row[3]]))
         return 0
     if form not in ("json", "yaml"):
-        return _fatal(call, f"invalid output format: {form}")
+        return journal.fatal(call, f"invalid output format: {form}")
     document = {
         "kind": "List",
         "apiVersion": "v1",
@@ -199,12 +192,12 @@ def _item(call: Call, folder: str, name: str, size: int, created: str) -> dict[s
 
 def _delete(call: Call, options: Options, names: list[str]) -> int:
     if not names:
-        return _fatal(call, "no snapshots given for removal")
+        return journal.fatal(call, "no snapshots given for removal")
     folder = _folder(options)
     for name in names:
         if name in call.files.children(folder):
             call.files.remove(posixpath.join(folder, name))
-            _say(call, "info", f"Snapshot {name} deleted.")
+            journal.complain(call, "info", f"Snapshot {name} deleted.")
         else:
-            _say(call, "warning", f"Snapshot {name} not found.")
+            journal.complain(call, "warning", f"Snapshot {name} not found.")
     return 0

@@ -29,16 +29,10 @@ async def rke2(call: Call) -> int:
         return await _server(call, words)
     if command in ("etcd-snapshot", "secrets-encrypt"):
         if (complaint := _no_token(call)) is not None:
-            return fatal(call, complaint)
+            return journal.fatal(call, complaint)
         tool = etcd_snapshot if command == "etcd-snapshot" else status
         return await tool(call, words)
     raise UsageError(f"No help topic for '{command}'", 3)
-
-
-def fatal(call: Call, text: str) -> int:
-    """Complain as logrus does at level=fatal; status 1."""
-    call.complain(journal.entry(call.world, call.host, "fatal", f"Error: {text}"))
-    return 1
 
 
 def _no_token(call: Call) -> str | None:
@@ -54,10 +48,12 @@ async def _server(call: Call, words: list[str]) -> int:
     if unknown := sorted(set(values) - {"--cluster-reset", _RESTORE}):
         raise UsageError(f"Incorrect Usage: flag provided but not defined: {unknown[0]}")
     if call.user != "root":
-        return fatal(call, "must run as root unless --disable-agent is specified")
+        return journal.fatal(call, "must run as root unless --disable-agent is specified")
     if "--cluster-reset" not in values:
         if _RESTORE in values:
-            return fatal(call, f"invalid flag use; --cluster-reset required with {_RESTORE}")
+            return journal.fatal(
+                call, f"invalid flag use; --cluster-reset required with {_RESTORE}"
+            )
         raise UsageError("the lab starts servers by systemctl only")
     return await ClusterReset(call, values.get(_RESTORE)).run()
 

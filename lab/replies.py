@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import re
 
 LOCALE_WARNING = b"bash: warning: setlocale: LC_ALL: cannot change locale (es_ES.UTF-8)\n"
-_BLOCK = b"0123456789abcdef" * 4095 + b"0123456789abcde\n"
+BLOCK = b"0123456789abcdef" * 4095 + b"0123456789abcde\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Noise:
     host: str
     command: re.Pattern[str]
     size: int
-    block: bytes = _BLOCK
+    block: bytes = BLOCK
 
     def blocks(self, host: str, line: str) -> int:
         """How many blocks this command line prints on this host."""

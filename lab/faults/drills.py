@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from lab import layout, transient
-from lab.faults.registry import FaultError, fault, host_of
+from lab.faults.registry import FaultError, cut_of, fault, host_of, pattern_of
 from lab.jobs import Service
-from lab.replies import Cut, Severing
+from lab.replies import Severing
 
 if TYPE_CHECKING:
     from lab.world import World
@@ -127,15 +126,8 @@ def cut_after(
     world: World, host: str = "*", command: str = "", where: str = "bastion", times: int = 1
 ) -> None:
     """The change was made, and nobody is told."""
-    try:
-        cut = Cut[where.upper()]
-    except KeyError:
-        raise FaultError(f"`where` is bastion or node, not `{where}`") from None
-    try:
-        pattern = re.compile(command)
-    except re.error as error:
-        raise FaultError(f"`command` is not a regular expression: {error}") from None
-    world.severings.append(Severing(host, pattern, cut, times))
+    cut = cut_of(where)
+    world.severings.append(Severing(host, pattern_of(command), cut, times))
 
 
 @fault("lock-held", "another run holds the lock on the bastion")

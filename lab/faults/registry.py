@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from lab.replies import Cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,6 +18,30 @@ if TYPE_CHECKING:
 
 class FaultError(ValueError):
     """A parameter that does not fit; one sentence."""
+
+
+def pattern_of(command: str) -> re.Pattern[str]:
+    """The commands that match.
+
+    Raises:
+        FaultError: not a regular expression.
+    """
+    try:
+        return re.compile(command)
+    except re.error as error:
+        raise FaultError(f"`command` is not a regular expression: {error}") from None
+
+
+def cut_of(where: str) -> Cut:
+    """Which link is cut.
+
+    Raises:
+        FaultError: neither of the two.
+    """
+    try:
+        return Cut[where.upper()]
+    except KeyError:
+        raise FaultError(f"`where` is bastion or node, not `{where}`") from None
 
 
 @dataclass(frozen=True, slots=True)

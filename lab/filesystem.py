@@ -50,6 +50,11 @@ class Entry:
         """The whole content."""
         return self.content if isinstance(self.content, bytes) else self.content()
 
+    @property
+    def length(self) -> int:
+        """Bytes, as `stat` tells them."""
+        return self.size if self.size is not None else len(self.read())
+
     def allows(self, user: str, need: int) -> bool:
         """Whether `user` has the bits `need` (4 read, 2 write, 1 execute)."""
         if user == "root":
@@ -178,6 +183,14 @@ class FileSystem:
             FileError: see `resolve`.
         """
         return self.resolve(path, user, follow=follow)[1]
+
+    def has(self, path: str) -> bool:
+        """Whether root finds something at `path`."""
+        try:
+            self.entry(path)
+        except FileError:
+            return False
+        return True
 
     def read(self, path: str, user: str = "root") -> bytes:
         """The content of a regular file.

@@ -15,7 +15,7 @@ from lab import databases, journal, snapshots
 from lab.births import populate
 from lab.databases import Damage
 from lab.etcd import EtcdCluster, Member
-from lab.filesystem import FileError, Kind
+from lab.filesystem import Kind
 from lab.membership import bootstraps
 from lab.objects import Store
 from lab.servers import OF_THE_SERVER
@@ -80,7 +80,7 @@ class ClusterReset:
                 "Error: cannot perform cluster-reset while server URL is set - remove server from "
                 "configuration before resetting"
             )
-        if not self._has(_TOKEN):
+        if not host.files.has(_TOKEN):
             raise _Fatal(
                 f"Error: {_TOKEN} does not exist, please pass --token to complete the restoration"
             )
@@ -108,13 +108,6 @@ class ClusterReset:
             cluster = self._begin(None, restored=False)
         return await self._finish(cluster)
 
-    def _has(self, path: str) -> bool:
-        try:
-            self._host.files.entry(path)
-        except FileError:
-            return False
-        return True
-
     async def _refuse_beside_a_server(self) -> None:
         if "supervisor" not in self._host.processes:
             return
@@ -127,7 +120,7 @@ class ClusterReset:
         raise _Fatal(f"Error: {text}")
 
     def _forbid_second(self) -> None:
-        if self._has(databases.RESET_FLAG):
+        if self._host.files.has(databases.RESET_FLAG):
             raise _Fatal(
                 f"{_MANAGED}Managed etcd cluster membership was previously reset, please remove "
                 "the cluster-reset flag and start rke2 normally. If you need to perform another "
@@ -154,7 +147,7 @@ class ClusterReset:
         files = self._host.files
         trouble = self._world.trouble.reset
         absolute = path.startswith("/") and trouble is not Reset.PATH_GONE
-        if not absolute or not self._has(path):
+        if not absolute or not files.has(path):
             self._give_up(f"etcd: snapshot path does not exist: {path}")
         if files.entry(path).kind is Kind.FOLDER:
             self._give_up(f"etcd: snapshot path must be a file, not a directory: {path}")
@@ -178,10 +171,10 @@ class ClusterReset:
 
     def _move_away(self) -> None:
         stamp = int(self._world.now(self._host).timestamp())
-        while self._has(f"{databases.FOLDER}/etcd-old-{stamp}"):
+        while self._host.files.has(f"{databases.FOLDER}/etcd-old-{stamp}"):
             stamp += 1
         target = f"{databases.FOLDER}/etcd-old-{stamp}"
-        if not self._has(databases.ETCD):
+        if not self._host.files.has(databases.ETCD):
             raise _Fatal(f"{_MANAGED}rename {databases.ETCD} {target}: no such file or directory")
         self._host.files.move(databases.ETCD, target)
         self._say("info", f"Pre-restore etcd database moved to {target}")

@@ -135,9 +135,8 @@ def _files(call: Call, folder: str) -> list[tuple[str, int, str]]:
     found = []
     for name in call.files.children(folder):
         entry = call.files.entry(posixpath.join(folder, name))
-        size = entry.size if entry.size is not None else len(entry.read())
         seconds = entry.modified or call.world.seed.born.timestamp()
-        found.append((seconds, name, size))
+        found.append((seconds, name, entry.length))
     return [
         (name, size, stamp(datetime.fromtimestamp(seconds, UTC)))
         for seconds, name, size in sorted(found)

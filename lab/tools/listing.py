@@ -43,7 +43,7 @@ async def stat(call: Call) -> int:
 
 def _formatted(call: Call, form: str, path: str, entry: Entry) -> str:
     kind = str(entry.kind)
-    if entry.kind is Kind.FILE and not _size(entry):
+    if entry.kind is Kind.FILE and not entry.length:
         kind = "regular empty file"
     values = {
         "a": f"{entry.mode:o}",
@@ -51,7 +51,7 @@ def _formatted(call: Call, form: str, path: str, entry: Entry) -> str:
         "G": entry.group,
         "F": kind,
         "n": path,
-        "s": str(_size(entry)),
+        "s": str(entry.length),
         "A": ls_mode(entry),
         "N": f"'{path}'",
         "Y": str(int(entry.modified or call.world.seed.born.timestamp())),
@@ -67,10 +67,6 @@ def _formatted(call: Call, form: str, path: str, entry: Entry) -> str:
         result += values.get(rest[:1], "?")
         rest = rest[1:]
     return result + rest
-
-
-def _size(entry: Entry) -> int:
-    return entry.size if entry.size is not None else len(entry.read())
 
 
 async def ls(call: Call) -> int:
@@ -116,7 +112,7 @@ def _list_one(call: Call, options: Options, name: str, entry: Entry) -> None:
         return
     when = call.world.seed.born.strftime("%b %e %H:%M")
     arrow = f" -> {entry.target}" if entry.kind is Kind.LINK else ""
-    call.say(f"{ls_mode(entry)} 1 {entry.owner} {entry.group} {_size(entry)} {when} {name}{arrow}")
+    call.say(f"{ls_mode(entry)} 1 {entry.owner} {entry.group} {entry.length} {when} {name}{arrow}")
 
 
 async def find(call: Call) -> int:

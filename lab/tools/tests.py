@@ -58,7 +58,7 @@ def _unary(call: Call, operator: str, operand: str) -> bool:
     if operator == "-e":
         return True
     if operator == "-s":
-        return bool(entry.size if entry.size is not None else entry.read())
+        return bool(entry.length)
     if operator in _KINDS:
         return entry.kind is _KINDS[operator]
     if operator in _PERMISSIONS:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from lab import inventory
-from lab.filesystem import FileError
 from lab.pace import Pace
 from lab.phase import Phase
 from lab.server import Lab, Settings
@@ -227,20 +226,12 @@ class Outliving:
 
     def latched(self) -> tuple[bool, bool]:
         """Whether the bastion and the first control plane have a latch."""
-        world = self.world
-        return _has(world.bastion, LATCH), _has(world.first_control_plane, RESET_LATCH)
+        first = self.world.first_control_plane
+        return self.world.bastion.files.has(LATCH), first.files.has(RESET_LATCH)
 
     def locked(self) -> bool:
         """Whether a run has the lock."""
-        return _has(self.world.bastion, LOCK)
-
-
-def _has(host: Host, path: str) -> bool:
-    try:
-        host.files.entry(path)
-    except FileError:
-        return False
-    return True
+        return self.world.bastion.files.has(LOCK)
 
 
 def _of(host: Host) -> Iterator[str]:

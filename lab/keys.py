@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-from base64 import b64decode, b64encode
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,12 +23,6 @@ class SshKey:
 
     private: bytes
     public: str
-
-    @property
-    def fingerprint(self) -> str:
-        """`SHA256:…` as ssh-keygen prints it."""
-        blob = b64decode(self.public.split()[1])
-        return "SHA256:" + b64encode(hashlib.sha256(blob).digest()).decode().rstrip("=")
 
 
 def ssh_key(seed: Seed, *names: str) -> SshKey:

@@ -29,9 +29,8 @@ class Marked:
 
     def error(self, problem: str) -> ScenarioError:
         """A mistake at this place."""
-        line = self.node.start_mark.line + 1
         where = f"{self.what}: " if self.what else ""
-        return ScenarioError(f"{self.path}:{line}: {where}{problem}")
+        return ScenarioError(f"{self.path}:{self.line}: {where}{problem}")
 
     @property
     def line(self) -> int:

@@ -62,7 +62,6 @@ class Reached:
 
     door: Door
     host: Host | None = None
-    port: int = 0
 
 
 @dataclass(slots=True)
@@ -210,8 +209,8 @@ class World:
         if host is None or (host.link is Link.DOWN and host is not source):
             return Reached(Door.NO_ROUTE)
         if host.link is Link.DROPPED and host is not source:
-            return Reached(Door.DROPPED, host, port)
-        return Reached(Door.OPEN if self.listens(host, port) else Door.REFUSED, host, port)
+            return Reached(Door.DROPPED, host)
+        return Reached(Door.OPEN if self.listens(host, port) else Door.REFUSED, host)
 
     def listens(self, host: Host, port: int) -> bool:
         """Whether something accepts on that port of the host."""

@@ -24,7 +24,6 @@ API_PORT: Final = 6443
 SUPERVISOR_PORT: Final = 9345
 VRID: Final = 51
 
-WAN: Final = IPv4Network("192.0.2.0/24")
 WAN_BASTION: Final = IPv4Interface("192.0.2.10/24")
 WAN_CONTROLLER: Final = IPv4Interface("192.0.2.2/24")
 SSH_USER: Final = "ubuntu"

@@ -78,7 +78,7 @@ def rke2_config(machine: Machine, token: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def kubeconfig(user: Pair, server_ca: str, server: str = "https://127.0.0.1:6443") -> str:
+def kubeconfig(user: Pair, server_ca: str) -> str:
     """A kubeconfig with everything inline, in the shape RKE2 writes rke2.yaml."""
     data = {
         "ca": server_ca,
@@ -90,7 +90,7 @@ def kubeconfig(user: Pair, server_ca: str, server: str = "https://127.0.0.1:6443
 clusters:
 - cluster:
     certificate-authority-data: {encoded["ca"]}
-    server: {server}
+    server: https://127.0.0.1:6443
   name: default
 contexts:
 - context:

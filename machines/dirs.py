@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 CHECKOUT: Final = Path(__file__).resolve().parent.parent
 
@@ -25,6 +30,18 @@ def state() -> Path:
 
 def _xdg(variable: str, fallback: str) -> Path:
     return Path(os.environ.get(variable) or Path.home() / fallback)
+
+
+@contextmanager
+def whole(target: Path) -> Iterator[Path]:
+    """Where to build `target`, a folder that is in the cache whole or not at all.
+
+    What an earlier build left there goes first; what this one leaves when it fails stays.
+    """
+    partial = target.with_name(f"{target.name}.part")
+    shutil.rmtree(partial, ignore_errors=True)
+    yield partial
+    partial.rename(target)
 
 
 def make_private(folder: Path) -> Path:

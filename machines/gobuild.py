@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -94,40 +93,38 @@ def build(module: GoModule) -> Path:
     target = module.built()
     if target.is_dir():
         return target
-    partial = target.with_name(f"{target.name}.part")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    env = {
-        **os.environ,
-        "CGO_ENABLED": "0",
-        "GOFLAGS": "-mod=readonly -buildvcs=false",
-        "GOWORK": "off",
-    }
-    with step(f"fetching the Go modules of {module.name}"):
-        run(
-            ["go", "mod", "download"],
-            cwd=module.folder,
-            env=env,
-            limit=_BUILD_LIMIT,
-            contained=True,
-        )
-    for program, package in module.programs.items():
-        with step(f"building {program}"):
+    with dirs.whole(target) as partial:
+        partial.mkdir(parents=True)
+        env = {
+            **os.environ,
+            "CGO_ENABLED": "0",
+            "GOFLAGS": "-mod=readonly -buildvcs=false",
+            "GOWORK": "off",
+        }
+        with step(f"fetching the Go modules of {module.name}"):
             run(
-                [
-                    "go",
-                    "build",
-                    "-trimpath",
-                    "-ldflags",
-                    module.ldflags,
-                    "-o",
-                    str(partial / program),
-                    package,
-                ],
+                ["go", "mod", "download"],
                 cwd=module.folder,
                 env=env,
                 limit=_BUILD_LIMIT,
                 contained=True,
             )
-    partial.rename(target)
+        for program, package in module.programs.items():
+            with step(f"building {program}"):
+                run(
+                    [
+                        "go",
+                        "build",
+                        "-trimpath",
+                        "-ldflags",
+                        module.ldflags,
+                        "-o",
+                        str(partial / program),
+                        package,
+                    ],
+                    cwd=module.folder,
+                    env=env,
+                    limit=_BUILD_LIMIT,
+                    contained=True,
+                )
     return target

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
 from typing import TYPE_CHECKING, Final
 
 from machines import dirs, plan
@@ -81,21 +80,19 @@ def build() -> Path:
     target = built()
     if target.is_dir():
         return target
-    partial = target.with_name(f"{target.name}.part")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.parent.mkdir(parents=True, exist_ok=True)
-    with step(f"bootstrapping Debian {SUITE} with {len(PACKAGES)} packages"):
-        run(
-            [
-                "debootstrap",
-                "--variant=minbase",
-                f"--include={','.join(PACKAGES)}",
-                SUITE,
-                str(partial),
-            ],
-            limit=1200.0,
-            contained=True,
-        )
-        run(["chroot", str(partial), "sh", "-eu"], stdin=_FINISH, limit=300.0, contained=True)
-    partial.rename(target)
+    with dirs.whole(target) as partial:
+        partial.parent.mkdir(parents=True, exist_ok=True)
+        with step(f"bootstrapping Debian {SUITE} with {len(PACKAGES)} packages"):
+            run(
+                [
+                    "debootstrap",
+                    "--variant=minbase",
+                    f"--include={','.join(PACKAGES)}",
+                    SUITE,
+                    str(partial),
+                ],
+                limit=1200.0,
+                contained=True,
+            )
+            run(["chroot", str(partial), "sh", "-eu"], stdin=_FINISH, limit=300.0, contained=True)
     return target

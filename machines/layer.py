@@ -57,27 +57,25 @@ def build() -> Path:
     target = built()
     if target.is_dir():
         return target
-    partial = target.with_name(f"{target.name}.part")
-    shutil.rmtree(partial, ignore_errors=True)
-    for module in gobuild.MODULES:
-        programs = gobuild.build(module)
-        for program in module.programs:
-            folder = _RKE2_BIN if program == "kubectl" else _LIBRARY / "bin"
-            _place(programs / program, partial / folder / program)
-    for name, (place, mode) in FILES.items():
-        path = partial / place
-        path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(GUEST / "files" / name, path)
-        path.chmod(mode)
-    shutil.copytree(
-        GUEST,
-        partial / _LIBRARY / "guest",
-        ignore=shutil.ignore_patterns("files", "__pycache__"),
-    )
-    wanted = partial / "etc/systemd/system/multi-user.target.wants/machine-network.service"
-    wanted.parent.mkdir(parents=True)
-    wanted.symlink_to("/etc/systemd/system/machine-network.service")
-    partial.rename(target)
+    with dirs.whole(target) as partial:
+        for module in gobuild.MODULES:
+            programs = gobuild.build(module)
+            for program in module.programs:
+                folder = _RKE2_BIN if program == "kubectl" else _LIBRARY / "bin"
+                _place(programs / program, partial / folder / program)
+        for name, (place, mode) in FILES.items():
+            path = partial / place
+            path.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(GUEST / "files" / name, path)
+            path.chmod(mode)
+        shutil.copytree(
+            GUEST,
+            partial / _LIBRARY / "guest",
+            ignore=shutil.ignore_patterns("files", "__pycache__"),
+        )
+        wanted = partial / "etc/systemd/system/multi-user.target.wants/machine-network.service"
+        wanted.parent.mkdir(parents=True)
+        wanted.symlink_to("/etc/systemd/system/machine-network.service")
     return target
 
 

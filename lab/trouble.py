@@ -64,6 +64,7 @@ class Trouble:
         start_fails: nodes whose rke2-server never becomes active again.
         rejoin: per node.
         damaged_copies: hosts on which a byte of a copied snapshot gets lost.
+        namesakes: hosts where a copy of another snapshot has the name and size of the next one.
         save, reset: see there.
         strays: per node, a pod that only the container runtime knows.
         journal: per node, what rke2-server writes after each start: text and how often.
@@ -76,6 +77,7 @@ class Trouble:
     start_fails: set[str] = field(default_factory=set)
     rejoin: dict[str, Rejoin] = field(default_factory=dict)
     damaged_copies: set[str] = field(default_factory=set)
+    namesakes: set[str] = field(default_factory=set)
     save: Save = Save.WELL
     reset: Reset = Reset.WELL
     strays: dict[str, str] = field(default_factory=dict)

@@ -40,6 +40,12 @@ def copy_damaged(world: World, host: str = "wetopi-ops01") -> None:
     world.trouble.damaged_copies.add(host_of(world, host).name)
 
 
+@fault("snapshot-name-taken", "an older copy on the host has the next snapshot's name and size")
+def name_taken(world: World, host: str = "wetopi-ops01") -> None:
+    """Two saves within one second get one name."""
+    world.trouble.namesakes.add(host_of(world, host).name)
+
+
 @fault("disk-full", "so many bytes are free on the host")
 def disk_full(world: World, host: str, bytes: int = 4096) -> None:  # noqa: A002
     """A save fails silently, a copy has no room."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from typing import TYPE_CHECKING
 
 from lab.filesystem import IS_A_FOLDER, NO_SUCH_FILE, FileError, Kind
@@ -11,6 +12,8 @@ from lab.tools.files import INVALID
 
 if TYPE_CHECKING:
     from lab.tools.call import Call
+
+_NUMBERED = "--backup=numbered"
 
 
 async def mkdir(call: Call) -> int:
@@ -81,8 +84,9 @@ async def rm(call: Call) -> int:
 
 
 async def mv(call: Call) -> int:
-    """`mv [-T] [-n] SOURCE TARGET`."""
-    options = split(call.arguments, flags=("-T", "-n", "-f"), name="mv", refuse=INVALID)
+    """`mv [-T] [-n] [--backup=numbered] SOURCE TARGET`."""
+    known = ("-T", "-n", "-f", _NUMBERED)
+    options = split(call.arguments, flags=known, name="mv", refuse=INVALID)
     if len(options.rest) != 2:
         raise UsageError("mv: missing file operand\nTry 'mv --help' for more information.")
     source, target = options.rest
@@ -104,15 +108,29 @@ async def mv(call: Call) -> int:
         call.complain(f"mv: cannot move '{source}' to '{target}': {error.reason}")
         return 1
     if occupant is not None:
-        if occupant.kind is Kind.FOLDER and entry.kind is not Kind.FOLDER:
+        if _NUMBERED in options:
+            # What is kept stands in nobody's way, a folder neither.
+            call.files.move(there, _backup_of(call, there))
+        elif occupant.kind is Kind.FOLDER and entry.kind is not Kind.FOLDER:
             call.complain(f"mv: cannot overwrite directory '{target}' with non-directory")
             return 1
-        if occupant.kind is Kind.FOLDER and call.files.children(there):
+        elif occupant.kind is Kind.FOLDER and call.files.children(there):
             call.complain(f"mv: cannot move '{source}' to '{target}': Directory not empty")
             return 1
-        call.files.remove(there)
+        else:
+            call.files.remove(there)
     call.files.move(real, there)
     return 0
+
+
+def _backup_of(call: Call, path: str) -> str:
+    """The name that GNU tools give what is replaced: one more than the highest number there."""
+    folder, name = posixpath.split(path)
+    taken = re.compile(rf"{re.escape(name)}\.~([1-9]\d*)~")
+    numbers = [
+        int(found[1]) for each in call.files.children(folder) if (found := taken.fullmatch(each))
+    ]
+    return f"{path}.~{max(numbers, default=0) + 1}~"
 
 
 async def sync(_call: Call) -> int:

@@ -43,7 +43,9 @@ def test_a_copy_goes_on_where_it_was_cut() -> None:
         _, rest, _ = await lab.raw(CP, read)
         assert rest == content[100_000:]
         await lab.must(OPS, write, rest)
-        await lab.must(OPS, "sync && mv -T rke2-snapshots/x.part rke2-snapshots/x")
+        await lab.must(
+            OPS, "sync && mv -T --backup=numbered rke2-snapshots/x.part rke2-snapshots/x"
+        )
         facts = await lab.must(OPS, "stat -c '%F %s %a' rke2-snapshots/x")
         assert facts == f"regular file {len(content)} 600\n"
         both = {
@@ -86,6 +88,21 @@ def test_a_folder_is_moved_only_onto_nothing() -> None:
         assert (said.rc, "Directory not empty" in said.err) == (1, True)
         await lab.must(CP, "mv -T a e")
         assert await lab.must(CP, "ls -1 e/b") == "f\n"
+
+    live(test)
+
+
+def test_what_a_rename_would_replace_is_numbered_and_kept() -> None:
+    async def test(lab: Living) -> None:
+        for content in ("a", "b", "c"):
+            await lab.must(OPS, f"umask 077; echo {content} > x.part")
+            await lab.must(OPS, "mv -T --backup=numbered x.part ~/x")
+        assert await lab.must(OPS, "cat x x.~1~ x.~2~") == "c\na\nb\n"
+        assert await lab.must(OPS, "stat -c %a x x.~1~ x.~2~") == "600\n600\n600\n"
+        await lab.must(OPS, "mkdir x.~7~ && echo d > x.part && mv -T --backup=numbered x.part x")
+        assert await lab.must(OPS, "cat x.~8~") == "c\n"
+        await lab.must(OPS, "mkdir d && touch d/f && mv -T --backup=numbered x d")
+        assert await lab.must(OPS, "cat d; ls -1 d.~1~") == "d\nf\n"
 
     live(test)
 

@@ -43,6 +43,7 @@ ALWAYS = frozenset(
         "snapshot-copy-damaged",
         "snapshot-is-empty",
         "snapshot-is-not-said",
+        "snapshot-name-taken",
         "two-clusters-that-look-healthy",
     }
 )

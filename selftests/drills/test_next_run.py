@@ -150,3 +150,13 @@ def test_a_failed_undo_is_a_red_row_of_its_own_and_latches(tmp_path: Path) -> No
         assert "the latch is set (C.6: the undo failed" in latched.text
         assert runners.run("--clear-latch=grace: cp02 is back").status == 0
         assert lab.inside(lab.latched) == (False, False)
+
+
+def test_what_was_proved_too_long_ago_is_proved_again_before_a_stop(tmp_path: Path) -> None:
+    p1, p3 = "quorum and API (P1)", "both copies of the snapshot (P3)"
+    with lab_and_runners(tmp_path, p1_max_age=0.001, p3_max_age=0.001) as (_, runners):
+        # The restore proves both copies in any case.
+        for gate, old in (("F6-2", [p3, p1]), ("F6-3", [p1])):
+            first = list(kinds(runners, gate))[: len(old) + 1]
+            again = [f"prove {what} again: done" for what in old]
+            assert first == [*again, "take the lock: sending"]

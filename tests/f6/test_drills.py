@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fixtures.drills import quorum
 from fixtures.drills.conduct import conduct
 from fixtures.drills.outage import ControlPlaneOutage
 from fixtures.drills.restore import Restore
@@ -56,7 +57,7 @@ def test_a_named_human_authorizes_the_downtime(scene: Scene, record: Record) -> 
 
 @gate("F6-2")
 def test_one_control_plane_fails_and_the_api_survives(
-    scene: Scene, watch: Watch, snapshot: Snapshot, cluster: Cluster
+    scene: Scene, watch: Watch, memory: Memory, snapshot: Snapshot, cluster: Cluster
 ) -> None:
     """Runbook F6-2: stop rke2-server on cp02; readyz → ok throughout; start it; 3 members.
 
@@ -64,16 +65,18 @@ def test_one_control_plane_fails_and_the_api_survives(
     """
     scene.only_control_planes()
     still_proved(scene, snapshot)
+    quorum.still_proved(scene, memory)
     conduct(ControlPlaneOutage(scene, cluster.control_planes[1].name), watch)
 
 
 @gate("F6-3")
-def test_the_snapshot_is_really_restored(scene: Scene, snapshot: Snapshot) -> None:
+def test_the_snapshot_is_really_restored(scene: Scene, memory: Memory, snapshot: Snapshot) -> None:
     """Runbook F6-3: stop all, cluster-reset with the snapshot on cp01, rejoin the peers.
 
     STOP: reset/restore failure is an immediate STOP-and-escalate condition; never retried.
     """
     scene.only_control_planes()
+    quorum.still_proved(scene, memory)
     Restore(scene, snapshot).run()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fixtures.judge.api import ready
+from fixtures.drills.quorum import prove
 from fixtures.judge.etcd import voters_on_every_control_plane
 from fixtures.judge.findings import said, together
 from fixtures.judge.journal import ceases
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fixtures.core.inventory import Cluster, Node
-    from fixtures.drills.memory import Began
+    from fixtures.drills.memory import Began, Memory
     from fixtures.judge.findings import Findings, Wait
     from fixtures.observe.api import Api
     from fixtures.observe.etcd import Etcd
@@ -32,16 +32,12 @@ def test_quorum_is_recorded_today(etcd: Etcd, cluster: Cluster) -> None:
 
 
 @gate("P1")
-def test_quorum_and_api_are_evidenced_just_now(etcd: Etcd, api: Api, cluster: Cluster) -> None:
+def test_quorum_and_api_are_evidenced_just_now(etcd: Etcd, api: Api, memory: Memory) -> None:
     """Runbook P1: F6-1 with today's date, plus readyz → ok, immediately before any stop.
 
     STOP: any P1-P4 item not PASS → do NOT run F6-2/F6-3.
     """
-    findings = together(
-        lambda: voters_on_every_control_plane(etcd.membership.again(), cluster),
-        lambda: ready(api.readyz_through_vip.again()),
-    )
-    assert not findings, said(findings)
+    prove(etcd, api, memory)
 
 
 @gate("F6-3.journal")

@@ -36,4 +36,5 @@ def test_whole_limits() -> None:
         "read_cap_bytes",
         "evidence_cap_bytes",
         "report_cap_bytes",
+        "hubble_last",
     }

@@ -136,7 +136,10 @@ def _document(world: World, port: int, *, scenario: bool, rtt: float) -> dict[st
         "worker_label": "wetopi.io/role=platform",
         "control_plane_taint": "node-role.kubernetes.io/control-plane=true:NoSchedule",
         "controller": {"node_token": "node-token"},
-        "operations": {"snapshots": "~/rke2-snapshots"},
+        "operations": {
+            "kubeconfig": "~/secrets/rke2-admin-kubeconfig",
+            "snapshots": "~/rke2-snapshots",
+        },
         "names": {"etcd_snapshot": "pre-addons-fase6"},
         "limits": limits,
     }

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from lab import layout
 from lab.controllers import Controllers
 from lab.election import Election
+from lab.flows import Flows
 from lab.host import Host, Link, Ssh
 from lab.pace import Pace
 from lab.timeline import Timeline
@@ -81,6 +82,7 @@ class World:
         trouble: what goes wrong when something is changed, not before.
         serial: counts what came to be after the build, so that it gets names of its own.
         log: where what the lab does not know is recorded when no command waits for it.
+        flows: what passed between pods, for Hubble.
     """
 
     seed: Seed
@@ -106,6 +108,7 @@ class World:
     trouble: Trouble = field(default_factory=Trouble)
     log: CommandLog | None = None
     serial: int = 0
+    flows: Flows = field(default_factory=Flows)
 
     def begin(self) -> None:
         """Let time pass: from now on, consequences take as long as `pace` says."""

@@ -129,7 +129,7 @@ def test_no_samples_measure_nothing() -> None:
     assert nothing.seconds == 0
     assert gaps(nothing) == []
     with pytest.raises(Undecided, match="not sampled at all"):
-        judge(nothing, after(), LIMITS)
+        judge(nothing, after(), LIMITS, begin=0.0)
 
 
 @given(series, series, series, st.randoms())
@@ -218,7 +218,7 @@ def test_one_outage_is_measured_right_within_one_interval(
     ],
 )
 def test_what_a_drill_allows(new: str, allowances: list[Allowance]) -> None:
-    assert judge(measured(new), allowances, LIMITS) == ()
+    assert judge(measured(new), allowances, LIMITS, begin=allowances[0].at) == ()
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,8 @@ def test_what_a_drill_allows(new: str, allowances: list[Allowance]) -> None:
 def test_what_a_drill_does_not_allow(
     new: str, control: str | None, allowances: list[Allowance], said: str
 ) -> None:
-    findings = judge(measured(new, control=control), allowances, LIMITS)
+    begin = allowances[0].at if allowances else 0.0
+    findings = judge(measured(new, control=control), allowances, LIMITS, begin=begin)
     assert any(said in finding for finding in findings), findings
 
 
@@ -262,8 +263,15 @@ def test_what_a_drill_does_not_allow(
 )
 def test_what_cannot_be_decided(new: str, control: str | None, said: str) -> None:
     with pytest.raises(Undecided) as undecided:
-        judge(measured(new, control=control), after(longest=2.5, at=0.9), LIMITS)
+        judge(measured(new, control=control), after(longest=2.5, at=0.9), LIMITS, begin=0.9)
     assert said in str(undecided.value)
+
+
+def test_before_a_fault_that_allows_no_gap_the_api_must_have_been_steady() -> None:
+    with pytest.raises(Undecided, match="not steady before the drill's fault"):
+        judge(measured(".x......"), [], LIMITS, begin=1.2)
+    (finding,) = judge(measured("......x."), [], LIMITS, begin=1.2)
+    assert "at a time no drill allows" in finding
 
 
 def test_trouble_with_the_record_cannot_be_decided() -> None:

@@ -30,3 +30,4 @@ def populate(world: World, host: Host, cluster: EtcdCluster) -> None:
     )
     node["metadata"]["uid"] = world.seed.uuid("node", host.name, cluster.key)
     store.put(node)
+    store.put(kinds.lease(world.seed, host.name, now))

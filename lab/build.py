@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from lab import databases, journal, kinds, networks, provision
+from lab import databases, freshness, journal, kinds, networks, provision, services
 from lab.etcd import new_cluster
 from lab.filesystem import FileSystem
 from lab.host import Host, Unit, Vrrp
 from lab.layout import Part
 from lab.objects import Store
+from lab.owners import owners
 from lab.phase import Phase
 from lab.pki import Pki
 from lab.pods import pod
@@ -19,7 +20,10 @@ from lab.workloads import Workloads, namespaces
 from lab.world import AGENT, KEEPALIVED, SERVER, World
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from lab.layout import Layout, Machine
+    from lab.objects import Object
     from lab.seed import Seed
 
 
@@ -44,6 +48,7 @@ def world(seed: Seed, layout: Layout, phase: Phase, servers: int | None = None) 
         objects=Store(),
         pki=Pki(seed),
     )
+    freshness.attach(result, result.objects)
     for order, host in enumerate(joined):
         _join_server(result, host, order)
     for host in agents:
@@ -128,10 +133,29 @@ def _register(world: World, servers: list[Host], agents: list[Host]) -> None:
                 pod_cidr=pod_cidr,
             )
         )
+        world.objects.put(kinds.lease(seed, host.name, created))
         if phase.reached(Phase.E):
             world.objects.put(networks.cilium_node(seed, host, pod_cidr, created))
+    _populate(world, servers, agents, first + timedelta(minutes=1))
+
+
+def _populate(world: World, servers: list[Host], agents: list[Host], created: datetime) -> None:
+    """What runs on the nodes, and what controls and serves it."""
+    seed, phase, store = world.seed, world.phase, world.objects
     shapes = list(Workloads(seed, phase, servers, agents).shapes())
     for shape in shapes:
-        world.objects.put(pod(seed, shape, first + timedelta(minutes=1)))
-    for item in networks.daemon_sets(seed, shapes, first + timedelta(minutes=1)):
-        world.objects.put(item)
+        item = pod(seed, shape, created)
+        store.put(item)
+        if phase.reached(Phase.E) and networks.on_pod_network(item) and shape.host_address:
+            store.put(networks.cilium_endpoint(seed, item, shape.host_address, created))
+    for item in owners(seed, shapes, created):
+        store.put(item)
+    for item in list(services.built_in(seed, phase, servers, created)):
+        store.put(item)
+        made = services.endpoint_slice(seed, store, item, created) if _selects(item) else None
+        if made is not None:
+            store.put(made)
+
+
+def _selects(item: Object) -> bool:
+    return item["kind"] == "Service" and "selector" in item["spec"]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from lab import taints
 from lab.kinds import stamp
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Controllers:
     _standings: dict[tuple[str, str], _Standing] = field(default_factory=dict)
     _posting: dict[tuple[str, str], bool] = field(default_factory=dict)
     _before: dict[tuple[str, str], Object] = field(default_factory=dict)
+    _speaking: dict[str, bool] = field(default_factory=dict)
     _due: set[tuple[str, ...]] = field(default_factory=set)
 
     def begin(self, world: World) -> None:
@@ -62,10 +64,13 @@ class Controllers:
                 self._standings[cluster.key, host.name] = _standing(cluster, host)
         for cluster in world.etcd:
             for host in world.hosts.values():
-                self._posting[cluster.key, host.name] = "kubelet" in host.processes
+                self._posting[cluster.key, host.name] = host.posts
+        self._speaking = {host.name: host.posts for host in world.hosts.values()}
 
     def react(self, world: World) -> None:
         """Elect where a leader died; write, after a while, what has changed."""
+        for host in world.hosts.values():
+            self._listen(world, host)
         for cluster in list(world.etcd):
             _elect(world, world.with_life(cluster))
             if not cluster.quorum:
@@ -74,10 +79,20 @@ class Controllers:
                 if self._standings.get((cluster.key, host.name)) != _standing(cluster, host):
                     self._soon(world, world.pace.status, ("member", cluster.key, host.name))
             for host in world.hosts.values():
-                posts = "kubelet" in host.processes
+                posts = host.posts
                 if self._posting.get((cluster.key, host.name), True) != posts:
                     wait = world.pace.status if posts else world.pace.grace
                     self._soon(world, wait, ("kubelet", cluster.key, host.name))
+
+    def _listen(self, world: World, host: Host) -> None:
+        """Remember when a kubelet falls silent, and when it speaks again."""
+        if self._speaking.get(host.name) == host.posts:
+            return
+        self._speaking[host.name] = host.posts
+        if host.posts:
+            host.speaks_since = world.now(host)
+        else:
+            host.silent_since = world.now(host)
 
     def _soon(self, world: World, wait: float, what: tuple[str, ...]) -> None:
         if what in self._due:
@@ -107,7 +122,7 @@ class Controllers:
 
     def _post(self, cluster: EtcdCluster, host: Host, store: Store) -> None:
         key = (cluster.key, host.name)
-        posts = "kubelet" in host.processes
+        posts = host.posts
         node = store.get("Node", "", host.name)
         if node is None or self._posting.get(key, True) == posts:
             return
@@ -120,6 +135,10 @@ class Controllers:
             self._before[key] = ready
         condition = {**condition, "lastTransitionTime": _now()}
         store.merge("Node", "", host.name, {"status": {"conditions": [condition]}})
+        if posts:
+            taints.remove(store, host.name, taints.UNREACHABLE)
+        else:
+            taints.add(store, host.name, taints.UNREACHABLE, *taints.BOTH)
 
 
 def _elect(world: World, cluster: EtcdCluster) -> None:

@@ -121,6 +121,8 @@ class Host:
         free: bytes free on the root file system.
         mounts: lines of `/proc/mounts` beyond the usual ones.
         etcd_logs: paths of the etcd pod's log files, one a container, the last one in use.
+        silent_since, speaks_since: when its kubelet last stopped and began to write to the API,
+            on the host's own clock; None is before this lab's time.
     """
 
     machine: Machine
@@ -147,6 +149,13 @@ class Host:
     free: int = 71_940_702_208
     encryption: Encryption = field(default_factory=Encryption)
     mounts: list[str] = field(default_factory=list)
+    silent_since: datetime | None = None
+    speaks_since: datetime | None = None
+
+    @property
+    def posts(self) -> bool:
+        """Whether its kubelet runs and can tell the API so."""
+        return "kubelet" in self.processes and self.link is Link.UP
 
     @property
     def name(self) -> str:

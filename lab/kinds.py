@@ -30,6 +30,33 @@ def stamp(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def precise(moment: datetime) -> str:
+    """A time as Leases have it."""
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def lease(seed: Seed, name: str, created: datetime) -> Object:
+    """The Lease that a node's kubelet renews; when it did so last is filled in by who reads."""
+    return {
+        "apiVersion": "coordination.k8s.io/v1",
+        "kind": "Lease",
+        "metadata": {
+            "creationTimestamp": stamp(created),
+            "name": name,
+            "namespace": "kube-node-lease",
+            "ownerReferences": [
+                {"apiVersion": "v1", "kind": "Node", "name": name, "uid": seed.uuid("node", name)}
+            ],
+            "uid": seed.uuid("lease", name),
+        },
+        "spec": {
+            "holderIdentity": name,
+            "leaseDurationSeconds": 40,
+            "renewTime": precise(created),
+        },
+    }
+
+
 def namespace(seed: Seed, name: str, created: datetime) -> Object:
     """An active namespace."""
     return {

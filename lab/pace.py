@@ -25,6 +25,7 @@ class Pace:
         flag: a normal start removes the reset-flag (really about 11 s).
         status: the leader writes EtcdIsVoter into the node (really about 15 s).
         grace: a node without kubelet turns Unknown (really 40 s).
+        lease: between two renewals of a node's Lease (really 10 s).
         reset: a cluster-reset that succeeds (really 3 to 7 s).
         refusal: a cluster-reset that fails early (really 1.4 s).
     """
@@ -44,5 +45,6 @@ class Pace:
     flag: float = 0.5
     status: float = 0.2
     grace: float = 1.0
+    lease: float = 0.5
     reset: float = 0.4
     refusal: float = 0.15

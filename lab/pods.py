@@ -22,6 +22,8 @@ class PodShape:
         owner: kind and name of the controller; `Node` makes a mirror pod.
         phase: `Running`, `Pending` or `Succeeded`.
         address: the pod IP; the host's own with `host_network`.
+        tolerates: keys of taints that it tolerates; an empty key is every taint.
+        scratch: names of its emptyDir volumes, which a drain empties.
     """
 
     name: str
@@ -36,6 +38,8 @@ class PodShape:
     host_address: str | None = None
     host_network: bool = False
     node_selector: dict[str, str] | None = None
+    tolerates: tuple[str, ...] = ()
+    scratch: tuple[str, ...] = ()
 
 
 def pod(seed: Seed, shape: PodShape, created: datetime) -> Object:
@@ -58,17 +62,11 @@ def pod(seed: Seed, shape: PodShape, created: datetime) -> Object:
             "kubernetes.io/config.seen": stamp(created),
             "kubernetes.io/config.source": "file",
         }
-    spec: Object = {
-        "containers": [{"image": shape.image, "name": shape.container}],
-        "dnsPolicy": "ClusterFirst",
-        "restartPolicy": "OnFailure" if shape.phase == "Succeeded" else "Always",
-    }
+    if shape.owner and shape.owner[0] in ("ReplicaSet", "DaemonSet"):
+        metadata["generateName"] = f"{shape.owner[1]}-"
+    spec = spec_of(shape)
     if shape.node:
         spec["nodeName"] = shape.node
-    if shape.host_network:
-        spec["hostNetwork"] = True
-    if shape.node_selector:
-        spec["nodeSelector"] = dict(shape.node_selector)
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -76,6 +74,28 @@ def pod(seed: Seed, shape: PodShape, created: datetime) -> Object:
         "spec": spec,
         "status": _pod_status(shape, stamp(created)),
     }
+
+
+def spec_of(shape: PodShape) -> Object:
+    """What a pod of that shape runs, wherever it runs: also its controller's template."""
+    spec: Object = {
+        "containers": [{"image": shape.image, "name": shape.container}],
+        "dnsPolicy": "ClusterFirst",
+        "restartPolicy": "OnFailure" if shape.phase == "Succeeded" else "Always",
+        "terminationGracePeriodSeconds": 30,
+    }
+    if shape.host_network:
+        spec["hostNetwork"] = True
+    if shape.node_selector:
+        spec["nodeSelector"] = dict(shape.node_selector)
+    if shape.tolerates:
+        spec["tolerations"] = [
+            {"key": key, "operator": "Exists"} if key else {"operator": "Exists"}
+            for key in shape.tolerates
+        ]
+    if shape.scratch:
+        spec["volumes"] = [{"emptyDir": {}, "name": name} for name in shape.scratch]
+    return spec
 
 
 def _owner(seed: Seed, kind: str, name: str) -> Object:

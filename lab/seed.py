@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
+_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+
 
 @dataclass(frozen=True, slots=True)
 class Seed:
@@ -47,6 +49,12 @@ class Seed:
     def uuid(self, *names: str) -> str:
         """A version-4 UUID as text."""
         return str(uuid.UUID(bytes=self.bytes(*names, size=16), version=4))
+
+    def suffix(self, *names: str, digits: int) -> str:
+        """Letters as the API server generates them: without vowels and look-alikes."""
+        return "".join(
+            _LETTERS[byte % len(_LETTERS)] for byte in self.bytes("suffix", *names, size=digits)
+        )
 
     @classmethod
     def fresh(cls) -> Seed:

@@ -67,6 +67,7 @@ class Trouble:
         namesakes: hosts where a copy of another snapshot has the name and size of the next one.
         save, reset: see there.
         strays: per node, a pod that only the container runtime knows.
+        stale_leases: nodes whose kubelet no longer renews its Lease, and for how many seconds.
         journal: per node, what rke2-server writes after each start: text and how often.
     """
 
@@ -81,6 +82,7 @@ class Trouble:
     save: Save = Save.WELL
     reset: Reset = Reset.WELL
     strays: dict[str, str] = field(default_factory=dict)
+    stale_leases: dict[str, float] = field(default_factory=dict)
     journal: dict[str, list[Murmur]] = field(default_factory=dict)
 
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from lab import layout
+from lab import freshness, layout
 from lab.controllers import Controllers
 from lab.election import Election
 from lab.flows import Flows
@@ -158,7 +158,10 @@ class World:
 
     def store_of(self, cluster: EtcdCluster) -> Store:
         """The objects in that cluster: its own, else the world's."""
-        return self.objects if cluster.objects is None else cluster.objects
+        store = self.objects if cluster.objects is None else cluster.objects
+        if not store.views:
+            freshness.attach(self, store)
+        return store
 
     def objects_of(self, host: Host) -> Store:
         """The objects as the API of that control plane reads them from its own etcd."""

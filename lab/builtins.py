@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
+from lab.background import kill, trap, wait
 from lab.filesystem import NOT_A_FOLDER, PERMISSION_DENIED, FileError, Kind
 from lab.streams import Exit
 
@@ -135,11 +136,14 @@ BUILTINS: dict[str, Callable[[Shell, list[str], Streams], Awaitable[int]]] = {
     "exec": _exec,
     "exit": _exit,
     "export": _export,
+    "kill": kill,
     "pwd": _pwd,
     "read": _read,
     "set": _set,
     "shift": _shift,
+    "trap": trap,
     "type": _type,
     "umask": _umask,
     "unset": _unset,
+    "wait": wait,
 }

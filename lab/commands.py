@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from dataclasses import dataclass
@@ -99,18 +100,46 @@ async def run(
                 yield Chunk(noise.block, error=True)
         shell = Shell.login(world, host, layout.USER)
         mysteries = shell.journal.mysteries
-        streams = Streams(stdin or Stdin())
-        rc = await _run_line(shell, line, streams)
+        news = asyncio.Event()
+        streams = Streams(stdin or Stdin(), flush=news.set)
+        work = asyncio.create_task(_run_line(shell, line, streams))
+        async for piece in _told_meanwhile(work, streams, news):
+            yield piece
+        rc = work.result()
         world.timeline.changed()
         for severing in world.severings:
             if severing.cuts(host.name, line):
                 raise LinkCut(severing.where)
-        for data, error in ((streams.out, False), (streams.err, True)):
-            if data:
-                yield Chunk(bytes(data), error)
+        for piece in _taken(streams):
+            yield piece
         yield Ended(rc)
     finally:
         log.write(host.name, line, rc, mysteries)
+
+
+async def _told_meanwhile(
+    work: asyncio.Task[int], streams: Streams, news: asyncio.Event
+) -> AsyncIterator[Chunk]:
+    """What is flushed before the command ends. A client that goes away ends it."""
+    try:
+        while not work.done():
+            waiting = asyncio.create_task(news.wait())
+            await asyncio.wait({work, waiting}, return_when=asyncio.FIRST_COMPLETED)
+            waiting.cancel()
+            if news.is_set() and not work.done():
+                news.clear()
+                for piece in _taken(streams):
+                    yield piece
+    finally:
+        work.cancel()
+        await asyncio.wait({work})
+
+
+def _taken(streams: Streams) -> list[Chunk]:
+    taken = [Chunk(bytes(streams.out), False), Chunk(bytes(streams.err), True)]
+    streams.out.clear()
+    streams.err.clear()
+    return [chunk for chunk in taken if chunk.data]
 
 
 async def _run_line(shell: Shell, line: str, streams: Streams) -> int:

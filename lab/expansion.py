@@ -54,6 +54,7 @@ def _variable(shell: Shell, piece: Variable) -> str:
     special = {
         "?": str(shell.status),
         "#": str(len(shell.arguments)),
+        "!": shell.journal.children.newest,
         "@": " ".join(shell.arguments),
         "*": " ".join(shell.arguments),
         "0": shell.zero,

@@ -5,6 +5,8 @@ What is not understood raises `UnknownSyntax`: the lab says so instead of guessi
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lab.syntax import (
     Chain,
     Command,
@@ -39,8 +41,9 @@ class _Reader(WordReader):
                 return Script(tuple(chains))
             chains.append(self._chain())
             self.blank()
-            if self.take("&") and not self.text.startswith("&", self.at):
-                raise UnknownSyntax("a command in the background")
+            if self.take("&"):
+                chains[-1] = replace(chains[-1], background=True)
+                continue
             if not (self.take(";") or self.take("\n") or self._closes(closers)):
                 if self.at < len(self.text):
                     raise UnknownSyntax(f"near `{self.text[self.at : self.at + 10]}`")

@@ -18,11 +18,14 @@ if TYPE_CHECKING:
     from lab.syntax import Redirect
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _File:
+    """Where a stream goes; `append` also says that it was written to already."""
+
     path: str
     content: bytearray
     append: bool
+    written: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +36,16 @@ class Opened:
     files: tuple[_File, ...]
 
     def close(self, shell: Shell) -> None:
-        """Write the files."""
+        """Write to the files what is not there yet."""
         for file in self.files:
-            path = shell.absolute(file.path)
-            shell.host.files.write(path, bytes(file.content), shell.user, append=file.append)
+            path, content = shell.absolute(file.path), bytes(file.content[file.written :])
+            shell.host.files.write(path, content, shell.user, append=file.append)
+            file.append, file.written = True, file.written + len(content)
 
 
 async def opened(shell: Shell, redirects: Sequence[Redirect], streams: Streams) -> Opened | None:
     """Apply redirections from left to right; None when one fails, with bash's complaint said."""
-    result = Streams(streams.stdin, streams.out, streams.err)
+    result = Streams(streams.stdin, streams.out, streams.err, streams.flush)
     files: list[_File] = []
     for redirect in redirects:
         target = await joined(shell, redirect.target, streams)
@@ -56,7 +60,10 @@ async def opened(shell: Shell, redirects: Sequence[Redirect], streams: Streams) 
             return None
         if file is not None:
             files.append(file)
-    return Opened(result, tuple(files))
+    inner = Opened(result, tuple(files))
+    if files:
+        result.flush = lambda: inner.close(shell)
+    return inner
 
 
 def _apply(shell: Shell, redirect: Redirect, target: str, result: Streams) -> _File | None:

@@ -9,6 +9,7 @@ import posixpath
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from lab.background import begin
 from lab.builtins import BUILTINS
 from lab.expansion import fields, joined
 from lab.filesystem import NO_SUCH_FILE, PERMISSION_DENIED, FileError, Kind
@@ -50,6 +51,7 @@ class Shell:
         status: `$?`.
         substituted: status of the last `$(…)`, which is that of a bare assignment.
         variables: shell and environment variables alike.
+        exit_trap: the line that `trap` set for the end.
     """
 
     world: World
@@ -66,6 +68,7 @@ class Shell:
     errexit: bool = False
     pipefail: bool = False
     umask: int = 0o022
+    exit_trap: str = ""
 
     @classmethod
     def login(cls, world: World, host: Host, user: str) -> Shell:
@@ -88,6 +91,7 @@ class Shell:
             user=self.user if user is None else user,
             variables=dict(self.variables if variables is None else variables),
             name=self.name if name is None else name,
+            exit_trap="",
         )
 
     async def run_line(self, line: str, streams: Streams) -> int:
@@ -102,14 +106,23 @@ class Shell:
             return await self.run_script(script, streams)
         except Exit as leave:
             return leave.rc
+        finally:
+            trapped, self.exit_trap = self.exit_trap, ""
+            if trapped:
+                await self.run_line(trapped, streams)
 
     async def run_script(self, script: Script, streams: Streams) -> int:
         """Run chains one after the other; the last one's status."""
         for chain in script.chains:
-            await self._chain(chain, streams)
+            if chain.background:
+                begin(self, chain, streams)
+                self.status = 0
+            else:
+                await self.run_chain(chain, streams)
         return self.status
 
-    async def _chain(self, chain: Chain, streams: Streams) -> None:
+    async def run_chain(self, chain: Chain, streams: Streams) -> None:
+        """Run pipelines as `&&` and `||` say; `status` is the last one's."""
         self.status = await self._pipeline(chain.first, streams)
         tested = chain.first.negated
         for operator, pipeline in chain.rest:
@@ -130,7 +143,7 @@ class Shell:
                 statuses.append(await self._command(command, streams))
                 break
             out = streams.out if index == last else bytearray()
-            piped = Streams(stdin, out, streams.err)
+            piped = Streams(stdin, out, streams.err, streams.flush)
             shell = self.child()
             try:
                 statuses.append(await shell._command(command, piped))

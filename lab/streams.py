@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from lab.children import Children
+
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
 
 class Exit(Exception):  # noqa: N818
@@ -50,17 +52,27 @@ class Stdin:
         return line + newline
 
 
+def _kept() -> None:
+    pass
+
+
 @dataclass(slots=True)
 class Streams:
-    """Standard input, and where output goes; the same object twice is `2>&1`."""
+    """Standard input, and where output goes; the same object twice is `2>&1`.
+
+    Attributes:
+        flush: hands on what was written until now, which else happens at the command's end.
+    """
 
     stdin: Stdin = field(default_factory=Stdin)
     out: bytearray = field(default_factory=bytearray)
     err: bytearray = field(default_factory=bytearray)
+    flush: Callable[[], None] = _kept
 
 
 @dataclass(slots=True)
 class Journal:
-    """What a command line met that the lab does not know."""
+    """What one command line has begun, and what it met that the lab does not know."""
 
     mysteries: list[str] = field(default_factory=list)
+    children: Children = field(default_factory=Children)

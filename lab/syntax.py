@@ -108,10 +108,11 @@ class Pipeline:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """A pipeline and what follows it by `&&` or `||`."""
+    """A pipeline and what follows it by `&&` or `||`; `&` runs it in the background."""
 
     first: Pipeline
     rest: tuple[tuple[str, Pipeline], ...] = ()
+    background: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,7 @@ _FAMILIES = {
     "storage": ("dd", "df", "findmnt"),
     "systemctl": ("systemctl",),
     "systemd_run": ("systemd-run",),
+    "temporary": ("mktemp",),
     "text": ("cut", "grep", "sed", "sort", "tr", "uniq"),
     "tests": ("[", "test"),
 }

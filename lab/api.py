@@ -73,9 +73,10 @@ class ApiFront:
     async def _answer(self, name: str, request: web.BaseRequest) -> web.Response:
         from aiohttp import web  # noqa: PLC0415
 
+        body = await request.read()
         world = self._stage.world
         answer = apiserver.answer(
-            world, world.hosts[name], request.method, request.path_qs, _client(request)
+            world, world.hosts[name], request.method, request.path_qs, _client(request), body=body
         )
         self._log.write(
             name,

@@ -6,12 +6,21 @@ Texts follow a real v1.36.3 with `--anonymous-auth=false` (captures: kube-1.36.3
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, urlsplit
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from lab import layout
-from lab.objects import RESOURCES, Resource, has_labels
+from lab import apilists, apipaths, apiwrites, layout
+from lab.admission import PARTS
+from lab.apipaths import Target
+from lab.statuses import (
+    Answer,
+    bad_request,
+    document,
+    failure,
+    not_found,
+    unknown_path,
+    wrong_method,
+)
 
 if TYPE_CHECKING:
     from lab.host import Host
@@ -61,42 +70,27 @@ _ONLY_READYZ = frozenset({"etcd-readiness", "informer-sync", "shutdown"})
 _NEED_ETCD = frozenset({"etcd", "etcd-readiness"})
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """An HTTP answer. `known` is false when the path is one the lab does not model."""
-
-    status: int
-    body: str
-    content_type: str = "application/json"
-    known: bool = True
-
-    @property
-    def document(self) -> Any:
-        """The body as JSON."""
-        return json.loads(self.body)
-
-
-def answer(world: World, host: Host, method: str, target: str, client: Client | None) -> Answer:
+def answer(
+    world: World,
+    host: Host,
+    method: str,
+    path: str,
+    client: Client | None,
+    *,
+    body: bytes = b"",
+) -> Answer:
     """Answer one request on that control plane's API.
 
-    `target` is a path with its query; `client` is whom the client certificate names, if any.
+    `path` has its query; `client` is whom the client certificate names, if any.
     """
+    url = urlsplit(path)
+    name = url.path.strip("/")
     if client is None or not client.valid:
         return failure(401, "Unauthorized", "Unauthorized")
-    url = urlsplit(target)
-    query = parse_qs(url.query, keep_blank_values=True)
-    name = url.path.strip("/")
     if name in ("readyz", "livez", "healthz"):
-        return _health(world, host, name, verbose="verbose" in query)
+        return _health(world, host, name, verbose="verbose" in url.query)
     if name == "version":
-        return _json(200, {"gitVersion": layout.RKE2, "major": "1", "minor": "36"})
-    if method != "GET":
-        refused = failure(
-            405,
-            "MethodNotAllowed",
-            "the server does not allow this method on the requested resource",
-        )
-        return Answer(refused.status, refused.body, known=False)
+        return document(200, {"gitVersion": layout.RKE2, "major": "1", "minor": "36"})
     if not world.etcd_serves(host):
         return failure(
             504,
@@ -104,7 +98,23 @@ def answer(world: World, host: Host, method: str, target: str, client: Client | 
             "the server was unable to return a response in the time allotted, but may still be "
             "processing requests",
         )
-    return _resource(world, world.objects_of(host), url.path, query)
+    return _resource(world, host, method, path, body)
+
+
+def _resource(world: World, host: Host, method: str, path: str, body: bytes) -> Answer:
+    target = apipaths.target(path)
+    if target is None:
+        return unknown_path()
+    if not apipaths.served(target.resource, world.phase):
+        return unknown_path(known=True)
+    try:
+        sent = json.loads(body or b"{}")
+    except ValueError:
+        sent = None
+    if not isinstance(sent, dict):
+        return bad_request("the object provided is unrecognized: it is not a JSON object")
+    play = _part if target.part and target.part != "status" else _object
+    return play(world, host, method, target, sent)
 
 
 def _health(world: World, host: Host, name: str, *, verbose: bool) -> Answer:
@@ -124,112 +134,52 @@ def _health(world: World, host: Host, name: str, *, verbose: bool) -> Answer:
     return Answer(200, text, "text/plain; charset=utf-8")
 
 
-def _resource(world: World, store: Store, path: str, query: dict[str, list[str]]) -> Answer:
-    parts = path.strip("/").split("/")
-    if parts[:2] == ["api", "v1"]:
-        group_version, rest = "v1", parts[2:]
-    elif parts[0] == "apis" and len(parts) > 3:
-        group_version, rest = "/".join(parts[1:3]), parts[3:]
-    else:
-        return _unknown_path()
-    namespace = ""
-    if rest[:1] == ["namespaces"] and len(rest) > 2:
-        namespace, rest = rest[1], rest[2:]
-    resource = next(
-        (r for r in RESOURCES if rest and r.plural == rest[0] and r.group_version == group_version),
-        None,
-    )
-    if resource is None or len(rest) > 2:
-        return _unknown_path()
-    if resource.since is not None and not world.phase.reached(resource.since):
-        return Answer(_unknown_path().status, _unknown_path().body)
-    if len(rest) == 2:
-        return get(store, resource, namespace, rest[1])
-    items = select(
-        store,
-        resource,
-        namespace or None,
-        query.get("labelSelector", [""])[0],
-        query.get("fieldSelector", [""])[0],
-    )
-    for item in items:
-        # Items of a typed list carry neither kind nor version on the wire.
-        item.pop("kind", None)
-        item.pop("apiVersion", None)
-    return _json(
-        200,
-        {
-            "kind": f"{resource.kind}List",
-            "apiVersion": resource.group_version,
-            "metadata": {"resourceVersion": str(store.version)},
-            "items": items,
-        },
-    )
+def _object(world: World, host: Host, method: str, target: Target, body: Object) -> Answer:
+    name = target.name
+    if method == "GET":
+        store = world.objects_of(host)
+        return _get(store, target) if name else apilists.answer(store, target)
+    if method == "POST" and not name:
+        return apiwrites.create(world, host, target, body)
+    if method == "PATCH" and name:
+        return apiwrites.merge(world, host, target, body)
+    if method == "DELETE" and name:
+        return apiwrites.remove(world, host, target, _options(target, body))
+    if method == "DELETE" and target.asked("labelSelector"):
+        return _remove_all(world, host, target, body)
+    return wrong_method()
 
 
-def get(store: Store, resource: Resource, namespace: str, name: str) -> Answer:
-    """One object, or the API's 404."""
-    item = store.get(resource.kind, namespace, name)
+def _part(world: World, host: Host, method: str, target: Target, body: Object) -> Answer:
+    """A subresource, as far as somebody plays it."""
+    store, resource = world.objects_of(host), target.resource
+    item = store.get(resource.kind, target.namespace, target.name)
     if item is None:
-        return failure(
-            404,
-            "NotFound",
-            f'{resource.qualified} "{name}" not found',
-            {"name": name, "kind": resource.plural}
-            | ({"group": resource.group} if resource.group else {}),
-        )
-    return _json(200, item)
+        return not_found(resource, target.name)
+    play = PARTS.get((resource.kind, target.part, method))
+    return wrong_method() if play is None else play(world, store, item, target, body)
 
 
-def select(
-    store: Store, resource: Resource, namespace: str | None, labels: str, fields: str
-) -> list[Object]:
-    """The objects a list request means.
-
-    Raises:
-        ValueError: a selector the lab does not know.
-    """
-    wanted = _selector(labels)
-    found = store.select(resource.kind, namespace)
-    for key, value in _selector(fields).items():
-        found = [item for item in found if _field(item, key) == value]
-    return [item for item in found if has_labels(item, wanted)]
+def _remove_all(world: World, host: Host, target: Target, body: Object) -> Answer:
+    listed = apilists.answer(world.objects_of(host), target)
+    if listed.status == 200:
+        for item in listed.document["items"]:
+            metadata = item["metadata"]
+            place = Target(target.resource, metadata.get("namespace", ""), metadata["name"])
+            apiwrites.remove(world, host, place, _options(target, body))
+    return listed
 
 
-def _selector(text: str) -> dict[str, str]:
-    terms = [term for term in text.split(",") if term]
-    if any("=" not in term or "!" in term or "(" in term for term in terms):
-        raise ValueError(f"selector {text}")
-    return dict(term.replace("==", "=").split("=", 1) for term in terms)
+def _options(target: Target, body: Object) -> Object:
+    """The DeleteOptions of a deletion: in its body, or in its query."""
+    options: Object = {}
+    if policy := target.asked("propagationPolicy"):
+        options["propagationPolicy"] = policy
+    if (grace := target.asked("gracePeriodSeconds")).isdigit():
+        options["gracePeriodSeconds"] = int(grace)
+    return options | body
 
 
-def _field(item: Object, dotted: str) -> str:
-    value: Any = item
-    for part in dotted.split("."):
-        value = value.get(part, {}) if isinstance(value, dict) else {}
-    return str(value) if value else ""
-
-
-def failure(code: int, reason: str, message: str, details: dict[str, str] | None = None) -> Answer:
-    """A Status object; 401 and 404 of unknown paths are indented as the real ones."""
-    status: dict[str, Any] = {
-        "kind": "Status",
-        "apiVersion": "v1",
-        "metadata": {},
-        "status": "Failure",
-        "message": message,
-        "reason": reason,
-    }
-    if details is not None:
-        status["details"] = details
-    status["code"] = code
-    return Answer(code, json.dumps(status, indent=2))
-
-
-def _unknown_path() -> Answer:
-    refused = failure(404, "NotFound", "the server could not find the requested resource", {})
-    return Answer(refused.status, refused.body, known=False)
-
-
-def _json(status: int, document: object) -> Answer:
-    return Answer(status, json.dumps(document) + "\n")
+def _get(store: Store, target: Target) -> Answer:
+    item = store.get(target.resource.kind, target.namespace, target.name)
+    return not_found(target.resource, target.name) if item is None else document(200, item)

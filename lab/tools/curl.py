@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from lab import apiserver, layout
 from lab.filesystem import FileError
 from lab.pki import client_of
+from lab.statuses import Answer, failure
 from lab.tools.call import split
 from lab.world import API_PORT, SUPERVISOR_PORT, Door
 
@@ -98,7 +99,7 @@ async def curl(call: Call) -> int:
     return problem.rc if problem else 0
 
 
-def _deliver(call: Call, options: Options, answer: apiserver.Answer) -> _Problem | None:
+def _deliver(call: Call, options: Options, answer: Answer) -> _Problem | None:
     if answer.status >= 400 and ("-f" in options or "--fail" in options):
         return _Problem(22, f"The requested URL returned error: {answer.status}")
     target = options.get("-o", "--output")
@@ -114,7 +115,7 @@ def _deliver(call: Call, options: Options, answer: apiserver.Answer) -> _Problem
     return None
 
 
-async def _fetch(call: Call, options: Options, url: str) -> apiserver.Answer:
+async def _fetch(call: Call, options: Options, url: str) -> Answer:
     parsed = urlsplit(url if "://" in url else f"http://{url}")
     address, port = parsed.hostname or "", parsed.port or (443 if parsed.scheme == "https" else 80)
     limit = float(options.get("-m", "--max-time") or options.get("--connect-timeout") or 127)
@@ -136,9 +137,7 @@ async def _fetch(call: Call, options: Options, url: str) -> apiserver.Answer:
     method = options.get("-X", "--request") or "GET"
     if port == SUPERVISOR_PORT:
         call.mystery(f"supervisor {target}")
-        return apiserver.failure(
-            404, "NotFound", "the server could not find the requested resource"
-        )
+        return failure(404, "NotFound", "the server could not find the requested resource")
     answer = apiserver.answer(
         call.world, host, method, target, client_of(client) if client else None
     )

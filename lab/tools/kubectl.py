@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lab import apiserver, layout
+from lab import apilists, apiserver, layout
 from lab.objects import resource_named
 from lab.tools import tables
 from lab.tools.call import UsageError, split
@@ -16,6 +16,7 @@ from lab.tools.pods import execute_in_pod
 
 if TYPE_CHECKING:
     from lab.objects import Object, Resource, Store
+    from lab.statuses import Answer
     from lab.tools.call import Call, Options
     from lab.tools.kubeconfig import Api
 
@@ -93,8 +94,11 @@ async def _resources(call: Call, api: Api, options: Options, inner: list[str]) -
     store = call.world.objects_of(api.host)
     if verb == "exec":
         return await _exec(call, store, options, words, inner)
-    act = {"create": create, "delete": delete, "describe": _describe, "get": _get}[verb]
-    return act(call, store, options, words)
+    if verb in ("create", "delete"):
+        change = create if verb == "create" else delete
+        return change(call, api, options, words)
+    look = _describe if verb == "describe" else _get
+    return look(call, store, options, words)
 
 
 def _version(call: Call) -> int:
@@ -127,7 +131,7 @@ def _raw(call: Call, api: Api, target: str) -> int:
     return _api_error(call, answer, "")
 
 
-def _api_error(call: Call, answer: apiserver.Answer, suffix: str) -> int:
+def _api_error(call: Call, answer: Answer, suffix: str) -> int:
     status = answer.document
     if answer.status == 401:
         call.complain("error: You must be logged in to the server (Unauthorized)")
@@ -229,7 +233,7 @@ def _select(store: Store, options: Options, resource: Resource, names: list[str]
     else:
         missing = []
         try:
-            items = apiserver.select(
+            items = apilists.select(
                 store,
                 resource,
                 namespace,
@@ -237,7 +241,7 @@ def _select(store: Store, options: Options, resource: Resource, names: list[str]
                 options.get("--field-selector") or "",
             )
         except ValueError as error:
-            raise UsageError(f"error: unable to parse requirement: {error}") from None
+            raise UsageError(f"error: {error}") from None
     return _Found(resource, items, missing, len(names) == 1, namespace, everywhere)
 
 

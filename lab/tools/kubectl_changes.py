@@ -5,51 +5,46 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from lab.kinds import stamp
+from lab import apiwrites
+from lab.apipaths import Target
 from lab.objects import resource_named
 from lab.tools.call import UsageError
 
 if TYPE_CHECKING:
-    from lab.objects import Object, Store
+    from lab.objects import Object
+    from lab.statuses import Answer
     from lab.tools.call import Call, Options
+    from lab.tools.kubeconfig import Api
 
 
-def create(call: Call, store: Store, options: Options, words: list[str]) -> int:
+def create(call: Call, api: Api, options: Options, words: list[str]) -> int:
     """`create configmap NAME [--from-literal=K=V] [-o json|name]`."""
     if len(words) != 2 or words[0] not in ("configmap", "cm"):
         raise UsageError(f"error: the lab creates configmaps only, not {' '.join(words)}")
-    namespace, name = options.get("-n", "--namespace") or "default", words[1]
-    if store.get("Namespace", "", namespace) is None:
-        call.complain(f'Error from server (NotFound): namespaces "{namespace}" not found')
-        return 1
-    if store.get("ConfigMap", namespace, name) is not None:
-        call.complain(f'error: failed to create configmap: configmaps "{name}" already exists')
-        return 1
+    resource = resource_named("configmap")
+    assert resource is not None
+    place = Target(resource, options.get("-n", "--namespace") or "default", words[1])
+    body: Object = {"metadata": {"name": place.name}}
     literal = options.get("--from-literal")
-    call.world.serial += 1
-    item: Object = {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {
-            "creationTimestamp": stamp(call.world.now(call.host)),
-            "name": name,
-            "namespace": namespace,
-            "uid": call.world.seed.uuid("configmap", name, str(call.world.serial)),
-        },
-    }
     if literal is not None:
         key, _, value = literal.partition("=")
-        item["data"] = {key: value}
-    store.put(item)
+        body["data"] = {key: value}
+    answer = apiwrites.create(call.world, api.host, place, body)
+    if answer.status == 409:
+        message = answer.document["message"]
+        call.complain(f"error: failed to create configmap: {message}")
+        return 1
+    if answer.status != 201:
+        return refused(call, answer)
     form = options.get("-o", "--output")
     if form == "json":
-        call.say(json.dumps(store.get("ConfigMap", namespace, name), indent=4, sort_keys=True))
+        call.say(json.dumps(answer.document, indent=4, sort_keys=True))
     else:
-        call.say(f"configmap/{name}{'' if form == 'name' else ' created'}")
+        call.say(f"configmap/{place.name}{'' if form == 'name' else ' created'}")
     return 0
 
 
-def delete(call: Call, store: Store, options: Options, words: list[str]) -> int:
+def delete(call: Call, api: Api, options: Options, words: list[str]) -> int:
     """`delete KIND NAMES… [--ignore-not-found] [--wait=…]`."""
     kind, _, slashed = (words or [""])[0].partition("/")
     resource = resource_named(kind)
@@ -59,14 +54,20 @@ def delete(call: Call, store: Store, options: Options, words: list[str]) -> int:
     namespace = (options.get("-n", "--namespace") or "default") if resource.namespaced else ""
     rc = 0
     for name in names:
-        if store.get(resource.kind, namespace, name) is None:
-            if "--ignore-not-found" not in options:
-                call.complain(
-                    f'Error from server (NotFound): {resource.qualified} "{name}" not found'
-                )
-                rc = 1
+        place = Target(resource, namespace, name)
+        answer = apiwrites.remove(call.world, api.host, place)
+        if answer.status == 404 and "--ignore-not-found" in options:
             continue
-        store.delete(resource.kind, namespace, name)
+        if answer.status != 200:
+            rc = refused(call, answer)
+            continue
         where = f" from {namespace} namespace" if resource.namespaced else ""
         call.say(f'{resource.singular} "{name}" deleted{where}')
     return rc
+
+
+def refused(call: Call, answer: Answer) -> int:
+    """Kubectl's words for a Status; its rc."""
+    status = answer.document
+    call.complain(f"Error from server ({status['reason']}): {status['message']}")
+    return 1

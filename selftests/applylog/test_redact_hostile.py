@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fixtures.applylog.redact import MARK, redact
+from fixtures.applylog.redact import MARK, Redactor, redact
 from selftests.applylog.test_redact import KEPT, PLANTED, TOKENS, WHOLE
 
 HOSTILE = [
@@ -77,7 +77,25 @@ fragments = st.lists(
 @settings(deadline=None, max_examples=200)
 @given(fragments)
 @example("-----BEGIN RSA PRIVATE KEY-----    client-key-data: aHVudGVyMi1Db3JyZWN0LkhvcnNlOQ==")
+@example("-----BEGIN RSA PRIVATE KEY-----invalid basic information was given")
+@example("""{"kind":"Secret","data":{"a":"b" password='} "c":"d" e""")
+@example("""{"kind":"Secret","data":{password='x" tool --secret "hunter2 and more" --quiet""")
 def test_redacting_twice_changes_nothing_more(text: str) -> None:
     once = redact(text)
 
     assert redact(once) == once
+
+
+def test_what_does_not_settle_is_hidden_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    redactor = Redactor()
+    monkeypatch.setattr(redactor, "_once", lambda text: f"{text}x")
+
+    assert redactor.text("a") == MARK
+
+
+@pytest.mark.parametrize("secret", ["redacted", MARK])
+def test_the_mark_is_no_secret(secret: str) -> None:
+    redactor = Redactor()
+
+    assert not redactor.learn(secret)
+    assert redactor.text("password=abc") == f"password={MARK}"

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lab.tools.call import UsageError, split
+from lab.tools.pods import not_found_container
 
 if TYPE_CHECKING:
     from lab.etcd import EtcdCluster, Member
+    from lab.objects import Object
     from lab.tools.call import Call
 
 _TLS = "/var/lib/rancher/rke2/server/tls/etcd"
@@ -37,6 +39,13 @@ class _Asked:
     everyone: bool
     serializable: bool
     hexadecimal: bool
+
+
+async def in_pod(call: Call, _pod: Object) -> int:
+    """The same in the etcd pod of the host, if that runs."""
+    if "etcd" not in call.host.processes:
+        raise not_found_container("etcd")
+    return await etcdctl(call)
 
 
 async def etcdctl(call: Call) -> int:

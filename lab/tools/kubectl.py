@@ -153,7 +153,7 @@ async def _exec(
     if pod is None:
         call.complain(f'Error from server (NotFound): pods "{name}" not found')
         return 1
-    return await execute_in_pod(call, pod, command)
+    return await execute_in_pod(call, pod, options.get("-c", "--container") or "", command)
 
 
 def _describe(call: Call, store: Store, _options: Options, words: list[str]) -> int:

@@ -1,70 +1,134 @@
-"""`kubectl exec`: what runs inside the lab's containers."""
+"""What runs inside the lab's containers, for `kubectl exec` and the API's own exec.
+
+A program in a container is an async function `name(call, pod)` of a family file of `lab/tools/`,
+listed here by the image's name. A container whose image is not listed has nothing the lab knows.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from lab.host import Link
-from lab.tools import run_program
+from lab.tools.call import Call, UsageError
 
 if TYPE_CHECKING:
+    from lab.objects import Object
     from lab.replies import Reply
-    from lab.tools.call import Call
+    from lab.shell import Shell
+    from lab.streams import Streams
+
+# Image name, without registry and tag: program, and the function that plays it.
+_IMAGES: dict[str, dict[str, str]] = {
+    # The etcd image has etcd and etcdctl and no shell, env or ls (handbook 3.2).
+    "hardened-etcd": {"etcdctl": "etcdctl.in_pod"},
+}
+_ENDED = frozenset({"Succeeded", "Failed"})
 
 
-_NO_CONTAINER = (
-    'error: Internal error occurred: unable to upgrade connection: container not found ("etcd")'
-)
+class NotStartedError(Exception):
+    """The program was not started; the text is the API's.
+
+    Attributes:
+        code: HTTP status of the refusal; None if the API found out after it had agreed to run it.
+        reason: of the Status.
+    """
+
+    def __init__(self, text: str, code: int | None = None, reason: str = "InternalError") -> None:
+        super().__init__(text)
+        self.code = code
+        self.reason = reason
 
 
-async def execute_in_pod(call: Call, pod: dict[str, Any], command: list[str]) -> int:
-    """Run a command in a pod through the kubelet of the pod's node."""
-    name = pod["metadata"]["name"]
-    host = call.world.hosts.get(pod["spec"].get("nodeName", ""))
-    if host is None:
-        call.complain(f"error: pod {name} does not have a host assigned")
-        return 1
-    if "kubelet" not in host.processes or host.link is not Link.UP:
-        call.complain(
-            "Error from server: error dialing backend: proxy error from 127.0.0.1:9345 while "
-            f"dialing {host.machine.address}:10250, code 502: 502 Bad Gateway"
+def not_found_container(name: str) -> NotStartedError:
+    """The kubelet runs no such container now."""
+    return NotStartedError(
+        f'Internal error occurred: unable to upgrade connection: container not found ("{name}")'
+    )
+
+
+async def run_in_pod(
+    shell: Shell, streams: Streams, pod: Object, container: str, command: list[str]
+) -> int:
+    """Run a command in a container through the kubelet of the pod's node; its exit status.
+
+    `container` is the first one if it is empty. What the lab does not know is noted in the shell's
+    journal.
+
+    Raises:
+        NotStartedError: it does not begin.
+    """
+    namespace, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
+    names = [each["name"] for each in pod["spec"]["containers"]]
+    container = container or names[0]
+    host = shell.world.hosts.get(pod["spec"].get("nodeName", ""))
+    if container not in names:
+        raise NotStartedError(
+            f"container {container} is not valid for pod {name}", 400, "BadRequest"
         )
-        return 1
-    place = f"{pod['metadata']['namespace']}/{name}"
+    if host is None:
+        raise NotStartedError(f"pod {name} does not have a host assigned", 400, "BadRequest")
+    if "kubelet" not in host.processes or host.link is not Link.UP:
+        raise NotStartedError(
+            "error dialing backend: proxy error from 127.0.0.1:9345 while "
+            f"dialing {host.machine.address}:10250, code 502: 502 Bad Gateway",
+            500,
+            "",
+        )
+    if pod.get("status", {}).get("phase") in _ENDED:
+        raise not_found_container(container)
     line = " ".join(command)
-    reply = next((r for r in call.world.replies if r.answers_pod(place, line)), None)
+    place = f"{namespace}/{name}"
+    reply = next((r for r in shell.world.replies if r.answers_pod(place, line)), None)
     if reply is not None:
-        rc = await _replied(call, reply)
-    elif pod["spec"]["containers"][0]["name"] != "etcd":
+        return await _replied(streams, reply)
+    image = next(each["image"] for each in pod["spec"]["containers"] if each["name"] == container)
+    inside = shell.child(user="root")
+    inside.host = host
+    call = Call(inside, tuple(command), streams)
+    programs = _IMAGES.get(_name_of(image))
+    if programs is None:
         call.mystery(f"exec in {place}: {line}")
-        return _absent(call, command[0])
-    else:
-        # The etcd image has etcd and etcdctl and no shell, env or ls (handbook 3.2).
-        if command[0].rpartition("/")[2] != "etcdctl":
-            return _absent(call, command[0])
-        if "etcd" not in host.processes:
-            call.complain(_NO_CONTAINER)
-            return 1
-        shell = call.shell.child(user="root")
-        shell.host = host
-        rc = await run_program("etcdctl", shell, command, call.streams)
+    function = (programs or {}).get(call.name)
+    if function is None:
+        raise _absent(command[0])
+    family, _, attribute = function.partition(".")
+    try:
+        return int(await getattr(import_module(f"lab.tools.{family}"), attribute)(call, pod))
+    except UsageError as error:
+        call.mystery(f"{call.name}: {error.text.splitlines()[0]}")
+        call.complain(error.text)
+        return error.rc
+
+
+async def execute_in_pod(call: Call, pod: Object, container: str, command: list[str]) -> int:
+    """`kubectl exec`, once it has found the pod."""
+    try:
+        rc = await run_in_pod(call.shell, call.streams, pod, container, command)
+    except NotStartedError as refusal:
+        server = "Error from server" + (f" ({refusal.reason})" if refusal.reason else "")
+        call.complain(f"{'error' if refusal.code is None else server}: {refusal}")
+        return 1
     if rc:
         call.complain(f"command terminated with exit code {rc}")
     return rc
 
 
-async def _replied(call: Call, reply: Reply) -> int:
+def _name_of(image: str) -> str:
+    return image.partition("@")[0].rpartition("/")[2].partition(":")[0]
+
+
+async def _replied(streams: Streams, reply: Reply) -> int:
     await reply.take()
-    call.streams.out += reply.stdout * reply.repeat
-    call.streams.err += reply.stderr * reply.repeat
+    streams.out += reply.stdout * reply.repeat
+    streams.err += reply.stderr * reply.repeat
     return reply.rc
 
 
-def _absent(call: Call, program: str) -> int:
-    call.complain(
-        "error: Internal error occurred: Internal error occurred: error executing command in "
+def _absent(program: str) -> NotStartedError:
+    return NotStartedError(
+        "Internal error occurred: Internal error occurred: error executing command in "
         "container: failed to exec in container: failed to start exec: OCI runtime exec failed: "
         f'exec failed: unable to start container process: exec: "{program}": executable file not '
         "found in $PATH"
     )
-    return 1

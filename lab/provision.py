@@ -149,7 +149,8 @@ def bastion(world: World) -> None:
         0o600,
         "ubuntu",
     )
-    files.binary("/home/ubuntu/bin/kubectl", "kubectl")
+    for program in ("cilium", "hubble", "kubectl"):
+        files.binary(f"/home/ubuntu/bin/{program}", program)
 
 
 def kubeconfig(world: World, server: str = "https://127.0.0.1:6443") -> bytes:

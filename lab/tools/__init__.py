@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 # Family file and the programs in it; kept as text so that a lab imports what is used.
 _FAMILIES = {
+    "cilium": ("cilium",),
     "clocks": ("date", "sleep", "timeout"),
     "curl": ("curl",),
     "etcdctl": ("etcdctl",),
@@ -23,6 +24,7 @@ _FAMILIES = {
     "crictl": ("crictl",),
     "dumps": ("od", "xxd"),
     "listing": ("find", "ls", "stat"),
+    "hubble": ("hubble",),
     "identity": (
         "echo",
         "env",
@@ -54,7 +56,9 @@ _FAMILIES = {
 _FAMILY_OF = {program: family for family, names in _FAMILIES.items() for program in names}
 
 # Where a fresh Ubuntu has them. `keepalived`, `kubectl` and `rke2` come with the runbook's roles.
-_ADDED_LATER = frozenset({"crictl", "etcdctl", "kubectl", "rke2", "rke2-killall.sh"})
+_ADDED_LATER = frozenset(
+    {"cilium", "crictl", "etcdctl", "hubble", "kubectl", "rke2", "rke2-killall.sh"}
+)
 PROGRAMS = {program: f"/usr/bin/{program}" for program in _FAMILY_OF if program not in _ADDED_LATER}
 _ON_OTHER_HOSTS = frozenset(
     {"kubectl", "keepalived", "rke2", "crictl", "cilium", "hubble", "helm", "argocd"}

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.core.requests import HostCommand, Output
-from fixtures.remote.ping import Skew, measured_skew, ping
+from fixtures.remote.clock import Skew, measured_skew
+from fixtures.remote.ping import ping
 from selftests.remote.conftest import BASTION
 
 if TYPE_CHECKING:

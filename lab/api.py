@@ -9,7 +9,8 @@ import tempfile
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from lab import apiserver
+from lab import apiexec, apilists, apipaths, apiserver
+from lab.apirules import forbidden
 from lab.pki import Client, client_of
 from lab.tools.curl import certificate_names
 
@@ -20,12 +21,20 @@ if TYPE_CHECKING:
 
     from aiohttp import web
 
+    from lab.apiexec import Execution
+    from lab.apipaths import Target
+    from lab.apirules import ApiRule
     from lab.commands import CommandLog
+    from lab.host import Host
     from lab.hosts import Stage
+    from lab.objects import Object
+    from lab.statuses import Answer
+    from lab.world import World
 
 # X509_V_FLAG_NO_CHECK_TIME. kube-apiserver takes any client certificate in the handshake and
 # answers 401 to an expired one; OpenSSL would break the handshake off.
 _NO_CHECK_TIME = 0x200000
+_TOO_BUSY = (429, 503)
 
 
 class ApiFront:
@@ -65,33 +74,87 @@ class ApiFront:
             from aiohttp import web  # noqa: PLC0415
 
             async def handle(request: web.BaseRequest) -> web.StreamResponse:
-                return await self._answer(name, request)
+                try:
+                    return await self._answer(name, request)
+                except ConnectionError:
+                    # The client is gone; nobody sees this.
+                    return web.Response()
 
-            self._servers[name] = web.Server(handle, access_log=None)
+            # What a client has given up waiting for is given up here, too.
+            self._servers[name] = web.Server(handle, access_log=None, handler_cancellation=True)
         return self._servers[name]
 
-    async def _answer(self, name: str, request: web.BaseRequest) -> web.Response:
+    async def _answer(self, name: str, request: web.BaseRequest) -> web.StreamResponse:
+        body = await request.read()
+        line = f"{request.method} {request.path_qs}"
+        rules = [rule for rule in self._stage.world.api_rules if rule.applies(line)]
+        for rule in rules:
+            await rule.wait()
+        world = self._stage.world
+        host, client = world.hosts[name], _client(request)
+        if any(rule.compacts for rule in rules):
+            apilists.forget(world.objects_of(host))
+        answer = _decreed(rules, request, client)
+        if answer is None:
+            target = apipaths.target(request.path_qs)
+            pod = _program(world, host, target, client)
+            if target is not None and pod is not None:
+                upgrade = request.headers.get("Upgrade", "")
+                answer = apiexec.refusal(world, pod, target, upgrade)
+                if answer is None:
+                    execution = apiexec.Execution(world, host, pod, target)
+                    return await self._execute(name, request, execution, rules)
+            answer = answer or apiserver.answer(
+                world, host, request.method, request.path_qs, client, body=body
+            )
+        self._log.write(
+            name, line, answer.status, [] if answer.known else [f"API {request.path_qs}"]
+        )
+        return await self._send(request, answer, rules)
+
+    async def _execute(
+        self, name: str, request: web.BaseRequest, execution: Execution, rules: list[ApiRule]
+    ) -> web.StreamResponse:
         from aiohttp import web  # noqa: PLC0415
 
-        body = await request.read()
-        world = self._stage.world
-        answer = apiserver.answer(
-            world, world.hosts[name], request.method, request.path_qs, _client(request), body=body
-        )
-        self._log.write(
-            name,
-            f"{request.method} {request.path_qs}",
-            answer.status,
-            [] if answer.known else [f"API {request.path_qs}"],
-        )
-        kind, _, charset = answer.content_type.partition("; charset=")
-        return web.Response(
-            status=answer.status,
-            body=answer.body.encode(),
-            content_type=kind,
-            charset=charset or None,
-            headers={"Audit-Id": world.seed.uuid("audit", request.path_qs)},
-        )
+        socket = web.WebSocketResponse(protocols=apiexec.PROTOCOLS)
+        await socket.prepare(request)
+        cut = any(rule.cuts for rule in rules)
+        try:
+            await execution.serve(socket, status=not cut)
+        finally:
+            self._log.write(name, execution.line, execution.rc, execution.mysteries)
+        if cut and request.transport is not None:
+            request.transport.close()
+        else:
+            await socket.close()
+        return socket
+
+    async def _send(
+        self, request: web.BaseRequest, answer: Answer, rules: list[ApiRule]
+    ) -> web.StreamResponse:
+        from aiohttp import web  # noqa: PLC0415
+
+        body = answer.body.encode()
+        headers = {
+            "Audit-Id": self._stage.world.seed.uuid("audit", request.path_qs),
+            "Content-Type": answer.content_type,
+            "Content-Length": str(len(body)),
+        }
+        if answer.status in _TOO_BUSY:
+            headers["Retry-After"] = "1"
+        response = web.StreamResponse(status=answer.status, headers=headers)
+        await response.prepare(request)
+        if any(rule.cuts for rule in rules) and request.transport is not None:
+            await response.write(body[: len(body) // 2])
+            request.transport.close()
+            return response
+        drip = max((rule.drip for rule in rules), default=0.0)
+        for piece in [bytes([byte]) for byte in body] if drip else [body]:
+            await response.write(piece)
+            await asyncio.sleep(drip)
+        await response.write_eof()
+        return response
 
     def _context(self, name: str) -> ssl.SSLContext:
         world = self._stage.world
@@ -110,6 +173,30 @@ class ApiFront:
                 context.load_cert_chain(file.name)
             self._contexts[key] = context
         return self._contexts[key]
+
+
+def _decreed(
+    rules: list[ApiRule], request: web.BaseRequest, client: Client | None
+) -> Answer | None:
+    """What a rule makes of the request, whatever the model says."""
+    for rule in rules:
+        target = apipaths.target(request.path_qs)
+        if rule.forbids and target is not None and client is not None:
+            return forbidden(target, request.method, client)
+        if rule.answer is not None:
+            return rule.answer
+    return None
+
+
+def _program(
+    world: World, host: Host, target: Target | None, client: Client | None
+) -> Object | None:
+    """The pod in which a program is to run; None for every other request."""
+    if target is None or (target.resource.kind, target.part) != ("Pod", "exec"):
+        return None
+    if client is None or not client.valid or not world.etcd_serves(host):
+        return None
+    return world.objects_of(host).get("Pod", target.namespace, target.name)
 
 
 def _client(request: web.BaseRequest) -> Client | None:

@@ -21,6 +21,7 @@ from lab.timeline import Timeline
 from lab.trouble import Trouble
 
 if TYPE_CHECKING:
+    from lab.apirules import ApiRule
     from lab.commands import CommandLog
     from lab.etcd import EtcdCluster
     from lab.layout import Layout
@@ -78,6 +79,7 @@ class World:
         ping_lost: how many pings to the VIP are lost, whoever sends them.
         noises: what commands print on stderr beside their answers.
         severings: links that break when a command has done its work.
+        api_rules: what is wrong with single requests to the API.
         limits: limits of the inventory that a fault or a scenario changes.
         trouble: what goes wrong when something is changed, not before.
         serial: counts what came to be after the build, so that it gets names of its own.
@@ -100,6 +102,7 @@ class World:
     ping_lost: int = 0
     noises: list[Noise] = field(default_factory=list)
     severings: list[Severing] = field(default_factory=list)
+    api_rules: list[ApiRule] = field(default_factory=list)
     limits: dict[str, float] = field(default_factory=dict)
     pace: Pace = field(default_factory=Pace)
     timeline: Timeline = field(default_factory=Timeline)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lab.faults import (
     access,
     answers,
+    api,
     control_plane,
     drills,
     etcd,
@@ -22,6 +23,7 @@ __all__ = [
     "FaultError",
     "access",
     "answers",
+    "api",
     "control_plane",
     "drills",
     "etcd",

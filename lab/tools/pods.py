@@ -9,14 +9,15 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from lab.host import Link
 from lab.tools.call import Call, UsageError
 
 if TYPE_CHECKING:
+    from lab.host import Host
     from lab.objects import Object
     from lab.replies import Reply
     from lab.shell import Shell
     from lab.streams import Streams
+    from lab.world import World
 
 # Image name, without registry and tag: program, and the function that plays it.
 _IMAGES: dict[str, dict[str, str]] = {
@@ -47,6 +48,29 @@ def not_found_container(name: str) -> NotStartedError:
     )
 
 
+def located(world: World, pod: Object, container: str) -> Host:
+    """The host whose kubelet runs the container, as far as the API can tell.
+
+    Raises:
+        NotStartedError: there is none.
+    """
+    name = pod["metadata"]["name"]
+    host = world.hosts.get(pod["spec"].get("nodeName", ""))
+    if container not in [each["name"] for each in pod["spec"]["containers"]]:
+        text = f"container {container} is not valid for pod {name}"
+        raise NotStartedError(text, 400, "BadRequest")
+    if host is None:
+        raise NotStartedError(f"pod {name} does not have a host assigned", 400, "BadRequest")
+    if not host.posts:
+        raise NotStartedError(
+            "error dialing backend: proxy error from 127.0.0.1:9345 while "
+            f"dialing {host.machine.address}:10250, code 502: 502 Bad Gateway",
+            500,
+            "",
+        )
+    return host
+
+
 async def run_in_pod(
     shell: Shell, streams: Streams, pod: Object, container: str, command: list[str]
 ) -> int:
@@ -59,22 +83,8 @@ async def run_in_pod(
         NotStartedError: it does not begin.
     """
     namespace, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
-    names = [each["name"] for each in pod["spec"]["containers"]]
-    container = container or names[0]
-    host = shell.world.hosts.get(pod["spec"].get("nodeName", ""))
-    if container not in names:
-        raise NotStartedError(
-            f"container {container} is not valid for pod {name}", 400, "BadRequest"
-        )
-    if host is None:
-        raise NotStartedError(f"pod {name} does not have a host assigned", 400, "BadRequest")
-    if "kubelet" not in host.processes or host.link is not Link.UP:
-        raise NotStartedError(
-            "error dialing backend: proxy error from 127.0.0.1:9345 while "
-            f"dialing {host.machine.address}:10250, code 502: 502 Bad Gateway",
-            500,
-            "",
-        )
+    container = container or pod["spec"]["containers"][0]["name"]
+    host = located(shell.world, pod, container)
     if pod.get("status", {}).get("phase") in _ENDED:
         raise not_found_container(container)
     line = " ".join(command)

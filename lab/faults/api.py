@@ -77,8 +77,8 @@ def ops_kubeconfig_mode(world: World, mode: str = "644") -> None:
     """Others may read it."""
     if not re.fullmatch("[0-7]{3,4}", mode):
         raise FaultError(f"`mode` is octal digits such as 644, not `{mode}`")
-    _kubeconfig(world)
-    world.bastion.files.change(_KUBECONFIG, mode=int(mode, 8))
+    if world.bastion.files.has(_KUBECONFIG):
+        world.bastion.files.change(_KUBECONFIG, mode=int(mode, 8))
 
 
 @fault("ops-kubeconfig-server", "the kubeconfig on ops01 leads to this URL")
@@ -105,19 +105,15 @@ def ops_kubeconfig_expired(world: World) -> None:
 @fault("ops-kubeconfig-missing", "there is no kubeconfig on ops01")
 def ops_kubeconfig_missing(world: World) -> None:
     """Nobody brought it over."""
-    _kubeconfig(world)
     world.bastion.files.remove(_KUBECONFIG)
 
 
-def _kubeconfig(world: World) -> str:
+def _rewrite(world: World, **fields: str) -> None:
     files = world.bastion.files
     if not files.has(_KUBECONFIG):
-        raise FaultError("there is no kubeconfig on ops01 before phase E")
-    return files.read(_KUBECONFIG).decode()
-
-
-def _rewrite(world: World, **fields: str) -> None:
-    text = _kubeconfig(world)
+        # It is brought over in phase E.
+        return
+    text = files.read(_KUBECONFIG).decode()
     for key, value in fields.items():
         text = re.sub(rf"(?m)^( *{key}: ).*$", rf"\g<1>{value}", text)
-    world.bastion.files.change(_KUBECONFIG, content=text.encode())
+    files.change(_KUBECONFIG, content=text.encode())

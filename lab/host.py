@@ -123,6 +123,7 @@ class Host:
         etcd_logs: paths of the etcd pod's log files, one a container, the last one in use.
         silent_since, speaks_since: when its kubelet last stopped and began to write to the API,
             on the host's own clock; None is before this lab's time.
+        pod: namespace and name of the pod, if this is what runs in a container sees as its host.
     """
 
     machine: Machine
@@ -151,6 +152,7 @@ class Host:
     mounts: list[str] = field(default_factory=list)
     silent_since: datetime | None = None
     speaks_since: datetime | None = None
+    pod: tuple[str, str] | None = None
 
     @property
     def posts(self) -> bool:

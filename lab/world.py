@@ -12,6 +12,7 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from lab import freshness, layout
+from lab.cluster.containers import Containers
 from lab.controllers import Controllers
 from lab.election import Election
 from lab.flows import Flows
@@ -83,6 +84,7 @@ class World:
         limits: limits of the inventory that a fault or a scenario changes.
         trouble: what goes wrong when something is changed, not before.
         serial: counts what came to be after the build, so that it gets names of its own.
+        containers: what runs in pods, and what it has printed.
         log: where what the lab does not know is recorded when no command waits for it.
         flows: what passed between pods, for Hubble.
     """
@@ -109,6 +111,7 @@ class World:
     election: Election = field(default_factory=Election)
     controllers: Controllers = field(default_factory=Controllers)
     trouble: Trouble = field(default_factory=Trouble)
+    containers: Containers = field(default_factory=Containers)
     log: CommandLog | None = None
     serial: int = 0
     flows: Flows = field(default_factory=Flows)

@@ -42,6 +42,7 @@ _FAMILIES = {
     "journalctl": ("journalctl",),
     "kubectl": ("kubectl",),
     "network": ("nc.openbsd", "ping"),
+    "pods": ("in-pod",),
     "processes": ("pgrep", "ss"),
     "rke2": ("rke2", "rke2-killall.sh"),
     "sudo": ("sudo",),
@@ -57,7 +58,7 @@ _FAMILY_OF = {program: family for family, names in _FAMILIES.items() for program
 
 # Where a fresh Ubuntu has them. `keepalived`, `kubectl` and `rke2` come with the runbook's roles.
 _ADDED_LATER = frozenset(
-    {"cilium", "crictl", "etcdctl", "hubble", "kubectl", "rke2", "rke2-killall.sh"}
+    {"cilium", "crictl", "etcdctl", "hubble", "in-pod", "kubectl", "rke2", "rke2-killall.sh"}
 )
 PROGRAMS = {program: f"/usr/bin/{program}" for program in _FAMILY_OF if program not in _ADDED_LATER}
 _ON_OTHER_HOSTS = frozenset(

@@ -1,7 +1,6 @@
 """What runs inside the lab's containers, for `kubectl exec` and the API's own exec.
 
-A program in a container is an async function `name(call, pod)` of a family file of `lab/tools/`,
-listed here by the image's name. A container whose image is not listed has nothing the lab knows.
+Which programs are in which image: `lab/cluster/images.py`.
 """
 
 from __future__ import annotations
@@ -9,6 +8,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from lab.cluster import containers
+from lab.cluster.images import image_of
+from lab.streams import Exit
 from lab.tools.call import Call, UsageError
 
 if TYPE_CHECKING:
@@ -19,12 +21,8 @@ if TYPE_CHECKING:
     from lab.streams import Streams
     from lab.world import World
 
-# Image name, without registry and tag: program, and the function that plays it.
-_IMAGES: dict[str, dict[str, str]] = {
-    # The etcd image has etcd and etcdctl and no shell, env or ls (handbook 3.2).
-    "hardened-etcd": {"etcdctl": "etcdctl.in_pod"},
-}
 _ENDED = frozenset({"Succeeded", "Failed"})
+_KILLED = 137
 
 
 class NotStartedError(Exception):
@@ -92,16 +90,44 @@ async def run_in_pod(
     reply = next((r for r in shell.world.replies if r.answers_pod(place, line)), None)
     if reply is not None:
         return await _replied(streams, reply)
-    image = next(each["image"] for each in pod["spec"]["containers"] if each["name"] == container)
-    inside = shell.child(user="root")
-    inside.host = host
-    call = Call(inside, tuple(command), streams)
-    programs = _IMAGES.get(_name_of(image))
-    if programs is None:
-        call.mystery(f"exec in {place}: {line}")
-    function = (programs or {}).get(call.name)
-    if function is None:
+    image = image_of(containers.container_spec(pod, container)["image"])
+    if image is None:
+        shell.journal.mysteries.append(f"exec in {place}: {line}")
         raise _absent(command[0])
+    inside = shell.child(user="root", variables=containers.variables(pod), name="sh")
+    function = image.plays.get(command[0].rpartition("/")[2])
+    if function is not None:
+        inside.host = host
+        return await _play(Call(inside, tuple(command), streams), pod, function)
+    inside.host = shell.world.containers.of(shell.world, pod, container).host
+    inside.cwd = "/"
+    path = inside.find(command[0])
+    if path is None:
+        raise _absent(command[0])
+    try:
+        return await inside.execute_path(path, command, streams)
+    except Exit as leave:
+        return leave.rc
+
+
+async def in_pod(call: Call) -> int:
+    """What only containers have, run by a shell in one."""
+    world, place = call.world, call.host.pod
+    assert place is not None
+    pod = world.objects.get("Pod", *place)
+    if pod is None:
+        return _KILLED
+    image = next(
+        image
+        for image in (image_of(each["image"]) for each in pod["spec"]["containers"])
+        if image is not None and call.name in image.plays
+    )
+    inside = call.shell.child()
+    inside.host = world.hosts[pod["spec"]["nodeName"]]
+    return await _play(Call(inside, call.argv, call.streams), pod, image.plays[call.name])
+
+
+async def _play(call: Call, pod: Object, function: str) -> int:
     family, _, attribute = function.partition(".")
     try:
         return int(await getattr(import_module(f"lab.tools.{family}"), attribute)(call, pod))
@@ -122,10 +148,6 @@ async def execute_in_pod(call: Call, pod: Object, container: str, command: list[
     if rc:
         call.complain(f"command terminated with exit code {rc}")
     return rc
-
-
-def _name_of(image: str) -> str:
-    return image.partition("@")[0].rpartition("/")[2].partition(":")[0]
 
 
 async def _replied(streams: Streams, reply: Reply) -> int:

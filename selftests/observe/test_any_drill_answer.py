@@ -11,10 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.observe.answers import Misread
+from fixtures.observe.budgets import parse_budgets
+from fixtures.observe.controllers import parse_controllers
 from fixtures.observe.drill_units import parse_leftovers, parse_services, parse_transients
 from fixtures.observe.encryption import parse_status
 from fixtures.observe.etcd_status import parse_statuses
 from fixtures.observe.journal import parse_journal, parse_pod_log
+from fixtures.observe.machine import parse_boot_id
 from fixtures.observe.markers import parse_marker
 from fixtures.observe.mounts import parse_mounts
 from fixtures.observe.occupancy import parse_namespaces, parse_networks, parse_objects
@@ -26,10 +29,12 @@ from selftests.gates.test_etcd_status import endpoint, statuses
 from selftests.gates.test_fault_proof import LISTENERS, ROOT
 from selftests.gates.test_journal import ETCD, STARTED
 from selftests.gates.test_occupancy import BUILT_IN, daemonset, namespaces, thing
+from selftests.gates.test_reboot import NEW
 from selftests.gates.test_restore import SANDBOXES, config_map
 from selftests.gates.texts import CPS, items, unit
 from selftests.observe import k3s
 from selftests.observe.test_any_answer import PIECES, VALUES, places, quick, replaced
+from selftests.observe.test_drains import CONTROLLERS, budgets
 from selftests.observe.test_drill_units import shown
 
 if TYPE_CHECKING:
@@ -37,6 +42,10 @@ if TYPE_CHECKING:
 
 SERVICES = unit("keepalived.service") + "\n" + unit("rke2-server.service")
 STEP = shown("a.service", "loaded", "active", "exited", Result="success", ExecMainStatus="0")
+BUDGETS = budgets(
+    {"matchLabels": {"a": "b"}, "matchExpressions": [{"key": "c", "operator": "Exists"}]},
+    disruptionsAllowed=0,
+)
 ROWS = k3s.runs("snapshot", r"^etcd-snapshot ls -o json$")[0][1].stdout
 
 SAMPLES: dict[str, tuple[Callable[[str], object], str]] = {
@@ -56,6 +65,9 @@ SAMPLES: dict[str, tuple[Callable[[str], object], str]] = {
     "encryption as text": (parse_status, TEXT),
     "journal": (parse_journal, STARTED),
     "log of a pod": (parse_pod_log, ETCD),
+    "budgets": (parse_budgets, BUDGETS),
+    "controllers": (lambda text: parse_controllers(text, "ReplicaSet"), CONTROLLERS),
+    "boot id": (parse_boot_id, f"{NEW}\n"),
 }
 JSON_SAMPLES = [name for name, (_, text) in SAMPLES.items() if text.lstrip().startswith(("{", "["))]
 

@@ -13,13 +13,16 @@ from hypothesis import strategies as st
 from fixtures.gates import GATES, Each, Phase
 from fixtures.observe.answers import Misread
 from fixtures.observe.api import parse_readyz
+from fixtures.observe.dns import parse_nslookup
 from fixtures.observe.etcd import parse_health, parse_listing
 from fixtures.observe.files import parse_stat
 from fixtures.observe.identity import parse_uid
 from fixtures.observe.keepalived_conf import includes, statements
 from fixtures.observe.keepalived_config import config_of
+from fixtures.observe.namespaces import parse_namespace, parse_namespaces
 from fixtures.observe.network import parse_ping
 from fixtures.observe.nodes import parse_nodes
+from fixtures.observe.pod_states import parse_pod_state, parse_warnings
 from fixtures.observe.pods import parse_pods
 from fixtures.observe.rke2_config import merged, parse_config
 from fixtures.observe.units import parse_unit
@@ -75,6 +78,33 @@ SAMPLES: dict[str, tuple[Callable[[str], object], str]] = {
     "keepalived.conf": (conf_parser, conf("rke-cp01")),
     "config.yaml": (lambda text: merged([parse_config(text)]), rke2_config("rke-cp02")),
 }
+NAMESPACE = {
+    "kind": "Namespace",
+    "metadata": {"name": "x", "uid": UID, "labels": {"a": "b"}, "deletionTimestamp": "x"},
+    "status": {"conditions": [{"type": "x", "status": "True", "message": "x"}]},
+}
+POD = {
+    "kind": "Pod",
+    "metadata": {"name": "p", "namespace": "n", "uid": UID},
+    "spec": {"nodeName": "n"},
+    "status": {
+        "phase": "Pending",
+        "conditions": [{"type": "Ready", "status": "False", "reason": "x"}],
+        "containerStatuses": [
+            {"name": "c", "ready": False, "state": {"terminated": {"exitCode": 1, "reason": "x"}}}
+        ],
+    },
+}
+SAMPLES |= {
+    "namespace": (parse_namespace, json.dumps(NAMESPACE)),
+    "namespaces": (parse_namespaces, items([NAMESPACE])),
+    "pod": (parse_pod_state, json.dumps(POD)),
+    "warnings": (parse_warnings, items([{"type": "Warning", "reason": "x", "message": "y"}])),
+    "nslookup": (
+        parse_nslookup,
+        "Server:\t1.1.1.1\n\nName:\tx\nAddress: 1.2.3.4\n** server can't\n",
+    ),
+}
 JSON_SAMPLES = [name for name, (_, text) in SAMPLES.items() if text.lstrip().startswith(("{", "["))]
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
@@ -87,6 +117,7 @@ PIECES = st.sampled_from(
     [
         *"{}\n\"'\\#! :[]=\x00\u2028\r",
         *("@x ", "$A", "include a", "- ", "10.0.0.1/8", "priority 1", "global_defs"),
+        *("Name:\tx\n", "Address: 1.2.3.4\n", "Address 1: 1.2.3.4 x\n"),
         *("vrrp_instance V", "vrrp_script S", "virtual_ipaddress", "track_script"),
     ]
 )

@@ -27,6 +27,12 @@ MAY_IMPORT = {
         "fixtures.observe",
         "fixtures.remote",
     ),
+    "fixtures.trials": (
+        "fixtures.core",
+        "fixtures.drills",
+        "fixtures.judge",
+        "fixtures.observe",
+    ),
     "fixtures.session": ("fixtures",),
     "tests": (
         "fixtures.core",
@@ -35,6 +41,7 @@ MAY_IMPORT = {
         "fixtures.judge",
         "fixtures.observe",
         "fixtures.session.marks",
+        "fixtures.trials",
     ),
     "lab": ("fixtures.core.inventory",),
     "machines": ("fixtures.core.inventory",),

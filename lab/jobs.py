@@ -18,12 +18,14 @@ class Service:
         argv: what it runs; the program is a path.
         remains: RemainAfterExit: it stays `active (exited)` until it is stopped.
         outputs: files that stdout and stderr are appended to; empty is the journal.
+        again: Restart=on-failure: seconds until one that failed is started again.
     """
 
     name: str
     argv: tuple[str, ...]
     remains: bool = False
     outputs: tuple[str, str] = ("", "")
+    again: float | None = None
 
 
 @dataclass(slots=True)

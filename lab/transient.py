@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
+from lab import journal
 from lab.host import Unit
 from lab.shell import Shell
 from lab.streams import Journal, Streams
@@ -24,16 +25,25 @@ _TERMINATED = 15
 
 
 class Tap(bytearray):
-    """A stream whose bytes are in a file as soon as they are written."""
+    """A stream whose bytes are in a file, or as lines in the journal, once they are written."""
 
-    def __init__(self, host: Host, path: str) -> None:
+    def __init__(self, world: World, host: Host, service: Service, path: str) -> None:
         super().__init__()
+        self._world = world
         self._host = host
+        self._service = service
         self._path = path
+        self._begun = b""
 
     def __iadd__(self, data: ReadableBuffer) -> Self:  # type: ignore[override]
         if self._path:
             self._host.files.write(self._path, bytes(data), "root", append=True)
+            return self
+        *lines, self._begun = (self._begun + bytes(data)).split(b"\n")
+        program = self._service.argv[0].rpartition("/")[2]
+        for line in lines:
+            text = line.decode("utf-8", errors="replace")
+            journal.write(self._world, self._host, self._service.name, text, program=program)
         return self
 
 
@@ -96,7 +106,8 @@ def _unit(service: Service) -> Unit:
 async def _run(world: World, host: Host, service: Service) -> int:
     variables = {"PATH": _PATH, "LANG": "C.UTF-8", "HOME": "/root", "USER": "root"}
     shell = Shell(world, host, "root", variables, Journal(), name="systemd")
-    streams = Streams(out=Tap(host, service.outputs[0]), err=Tap(host, service.outputs[1]))
+    out, err = (Tap(world, host, service, path) for path in service.outputs)
+    streams = Streams(out=out, err=err)
     path = shell.find(service.argv[0])
     rc = _EXEC_FAILED
     if path is not None:
@@ -104,10 +115,19 @@ async def _run(world: World, host: Host, service: Service) -> int:
     if shell.journal.mysteries and world.log is not None:
         world.log.write(host.name, service.name, rc, shell.journal.mysteries)
     unit = host.units.get(service.name, _unit(service))
-    if rc:
+    if rc and service.again is not None:
+        host.units[service.name] = replace(unit, sub="auto-restart", result="exit-code", pid=0)
+        world.timeline.later(service.again, lambda: _once_more(world, host, service))
+    elif rc:
         host.units[service.name] = replace(unit.failed("exit-code"), status=rc)
     elif service.remains:
         host.units[service.name] = replace(unit, active="active", sub="exited", pid=0)
     else:
         forget(host, service.name)
     return rc
+
+
+def _once_more(world: World, host: Host, service: Service) -> None:
+    """Start it again, unless somebody has stopped it meanwhile."""
+    if service.name in host.units:
+        start(world, host, service)

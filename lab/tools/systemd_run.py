@@ -18,7 +18,8 @@ _FLAGS = frozenset({"--quiet", "-q", "--no-block", "--collect", "-G"})
 _QUIET = frozenset({"--quiet", "-q"})
 _VALUED = frozenset({"--unit", "-u", "--property", "-p", "--on-active", "--timer-property"})
 # Settings without a consequence in the lab; the rest is read below.
-_WITHOUT_EFFECT = frozenset({"TimeoutStartSec", "EnvironmentFile", "AccuracySec", "Restart"})
+_WITHOUT_EFFECT = frozenset({"TimeoutStartSec", "EnvironmentFile", "AccuracySec"})
+_RESTARTS = frozenset({"no", "on-failure"})
 _UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "ms": 0.001, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
@@ -51,6 +52,7 @@ async def systemd_run(call: Call) -> int:
         (path, *asked.argv[1:]),
         remains=asked.properties.get("RemainAfterExit") in ("yes", "true", "1"),
         outputs=(_file(asked, "StandardOutput"), _file(asked, "StandardError")),
+        again=_again(asked),
     )
     units = [service.name, *([f"{name}.timer"] if "--on-active" in asked.values else [])]
     for unit in units:
@@ -128,9 +130,17 @@ def _parse(call: Call) -> _Asked:
 def _check(call: Call, key: str, setting: str) -> None:
     if key in _WITHOUT_EFFECT or key == "RemainAfterExit" or (key, setting) == ("Type", "oneshot"):
         return
+    if (key == "Restart" and setting in _RESTARTS) or key == "RestartSec":
+        return
     if key in ("StandardOutput", "StandardError") and setting.startswith("append:/"):
         return
     call.mystery(f"systemd-run property {key}={setting}")
+
+
+def _again(asked: _Asked) -> float | None:
+    if asked.properties.get("Restart") != "on-failure":
+        return None
+    return _seconds(asked.properties.get("RestartSec", "100ms"))
 
 
 def _file(asked: _Asked, stream: str) -> str:

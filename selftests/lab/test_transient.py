@@ -128,3 +128,32 @@ def test_units_are_not_for_everybody() -> None:
         assert (said.rc, "authentication required" in said.err) == (1, True)
 
     live(test)
+
+
+def test_what_a_step_prints_is_in_its_journal() -> None:
+    async def test(lab: Living) -> None:
+        said = "sh -c 'echo one; echo two >&2; printf thr; echo ee; exit 1'"
+        await lab.ask(CP, f"{STEP} {said}")
+        ask = "sudo -n journalctl -u rke2-drill-1.service -o cat --no-pager"
+        assert await lab.must(CP, ask) == "one\ntwo\nthree\n"
+
+    live(test)
+
+
+def test_a_service_that_restarts_tries_until_it_succeeds_or_is_stopped() -> None:
+    again = "--property=Restart=on-failure --property=RestartSec=50ms"
+    attempt = "sh -c 'echo x >> /var/lib/tries; test -e /var/lib/go'"
+
+    async def test(lab: Living) -> None:
+        files = lab.world.hosts[CP].files
+        await lab.must(CP, f"{RUN} --no-block --unit=rke2-undo-1 {again} -- {attempt}")
+        await lab.until(
+            lambda: files.has("/var/lib/tries") and files.read("/var/lib/tries") >= b"x\nx"
+        )
+        shown = values(await lab.ask(CP, f"systemctl show {STATE} rke2-undo-1.service"))
+        assert shown["ActiveState"] == "activating"
+        await lab.must(CP, "sudo -n touch /var/lib/go")
+        await lab.until(lambda: "rke2-undo-1.service" not in lab.world.hosts[CP].units)
+        assert await lab.must(CP, LEFT) == ""
+
+    live(test)

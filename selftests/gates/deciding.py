@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import inspect
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from fixtures.core.verdicts import Undecided
@@ -22,7 +22,13 @@ if TYPE_CHECKING:
 
     from selftests.gates.world import World
 
-FILES = ("phase_b/test_gates.py", "phase_c/test_gates.py", "phase_c/test_drills.py")
+FILES = (
+    "phase_b/test_gates.py",
+    "phase_c/test_gates.py",
+    "phase_c/test_drills.py",
+    "d/test_gates.py",
+    "d2/test_gates.py",
+)
 
 
 @dataclass
@@ -68,9 +74,15 @@ def decide(
     """PASS, FAIL or UNKNOWN, as the session decides it; any other error is raised."""
     world.forget()
     time, facts = Time(), dict[str, Any]()
+    world.clock = lambda: time.now
+
+    def wait(*args: Any, shared: str = "", **limits: Any) -> Any:
+        del shared
+        return eventually(*args, clock=world.clock, sleep=time.sleep, **limits)
+
     given = {
         "cluster": world.cluster,
-        "wait": partial(eventually, clock=lambda: time.now, sleep=time.sleep),
+        "wait": wait,
         "record": facts.__setitem__,
         "applied_before": before,
         **{noun: observer(world.cluster, world) for noun, observer in NOUNS.items()},

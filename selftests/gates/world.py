@@ -59,7 +59,7 @@ from selftests.gates.texts import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from fixtures.core.inventory import Cluster
     from fixtures.core.requests import Answer, Request
@@ -86,6 +86,7 @@ class World:
     replies: dict[tuple[str, str], list[Reply]] = field(default_factory=dict)
     api: Response | Refusal | Silence | None = None
     sent: list[Request] = field(default_factory=list)
+    clock: Callable[[], float] = lambda: 0.0
     _batch: dict[Request, Answer] = field(default_factory=dict)
 
     def say(self, host: str, command: str, *replies: Reply) -> None:
@@ -138,6 +139,7 @@ class World:
             assert self.api is not None
             assert request == self.api.request
             return self.api
+        assert isinstance(request, HostCommand)
         queue = self.replies[request.host, request.command]
         reply = queue.pop(0) if len(queue) > 1 else queue[0]
         return answer(request, reply)
@@ -162,11 +164,11 @@ def configured(node: str, old: str, new: str) -> World:
     return world
 
 
-def answer(request: HostCommand, reply: Reply) -> Answer:
+def answer(request: HostCommand, reply: Reply, at: datetime = AT, seconds: float = 0.01) -> Answer:
     if reply.silent:
-        return Silence(request, reply.silent, AT, 15.0)
+        return Silence(request, reply.silent, at, 15.0)
     stdout = reply.stdout.encode() if reply.raw is None else reply.raw
-    return Output(request, reply.rc, stdout, reply.stderr.encode(), AT, 0.01, reply.cut)
+    return Output(request, reply.rc, stdout, reply.stderr.encode(), at, seconds, reply.cut)
 
 
 @cache

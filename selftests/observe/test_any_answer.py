@@ -13,21 +13,24 @@ from hypothesis import strategies as st
 from fixtures.gates import GATES, Each, Phase
 from fixtures.observe.answers import Misread
 from fixtures.observe.api import parse_readyz
+from fixtures.observe.ciliumnodes import parse_ciliumnodes
 from fixtures.observe.dns import parse_nslookup
 from fixtures.observe.etcd import parse_health, parse_listing
 from fixtures.observe.files import parse_stat
 from fixtures.observe.identity import parse_uid
 from fixtures.observe.keepalived_conf import includes, statements
 from fixtures.observe.keepalived_config import config_of
+from fixtures.observe.leases import parse_lease, parse_leases
 from fixtures.observe.namespaces import parse_namespace, parse_namespaces
 from fixtures.observe.network import parse_ping
-from fixtures.observe.nodes import parse_nodes
+from fixtures.observe.nodes import parse_node, parse_nodes
 from fixtures.observe.pod_states import parse_pod_state, parse_warnings
 from fixtures.observe.pods import parse_pods
 from fixtures.observe.rke2_config import merged, parse_config
 from fixtures.observe.units import parse_unit
 from fixtures.observe.vip import parse_addresses
 from selftests.gates.deciding import decide
+from selftests.gates.joined import LIST_CILIUMNODES, LIST_LEASES, LIST_PODS, joined
 from selftests.gates.texts import (
     CPS,
     PING_OK,
@@ -44,7 +47,7 @@ from selftests.gates.texts import (
     rke2_config,
     unit,
 )
-from selftests.gates.world import Reply, healthy
+from selftests.gates.world import AT, Reply, healthy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,6 +58,13 @@ def conf_parser(text: str) -> object:
     return config_of(statements("conf", {"conf": text}, matches, "rke-cp01"))
 
 
+def objects(kind: str, path: str) -> str:
+    """What the API of a healthy cluster answers."""
+    _, document = joined().document(path, AT)
+    assert document["kind"] == kind
+    return json.dumps(document)
+
+
 SAMPLES: dict[str, tuple[Callable[[str], object], str]] = {
     "addresses": (parse_addresses, addresses("10.72.0.21/23", "10.72.0.20/23")),
     "listing": (parse_listing, listing(member(node) for node in CPS)),
@@ -63,6 +73,11 @@ SAMPLES: dict[str, tuple[Callable[[str], object], str]] = {
         parse_nodes,
         items([node_object("a", taints=[{"key": "k", "effect": "NoSchedule"}], podCIDRs=["x"])]),
     ),
+    "node": (parse_node, objects("Node", "/api/v1/nodes/rke-platform01")),
+    "lease": (parse_lease, objects("Lease", f"{LIST_LEASES}/rke-platform01")),
+    "leases": (parse_leases, objects("LeaseList", LIST_LEASES)),
+    "ciliumnodes": (parse_ciliumnodes, objects("CiliumNodeList", LIST_CILIUMNODES)),
+    "pods of six nodes": (parse_pods, objects("PodList", LIST_PODS)),
     "pods": (
         parse_pods,
         items([*mirrors(CPS), pod_object("p", "n", spec={"nodeSelector": {"a": "b"}})]),

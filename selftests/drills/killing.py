@@ -19,7 +19,7 @@ from typing import Any
 from fixtures.applylog import ledger
 from fixtures.applylog.ledger import Ledger
 from fixtures.applylog.record import Kind, Line
-from fixtures.session.aftermath import STEP as AFTERMATH
+from fixtures.session.unfinished import STEP as AFTERMATH
 
 _write = Ledger.append
 _steps = count(1)

@@ -18,7 +18,7 @@ from fixtures.applylog.ledger import Ledger
 from fixtures.applylog.record import GateRecord, Kind
 from fixtures.core.verdicts import Verdict
 from fixtures.gates import GATES
-from fixtures.session.aftermath import STEP as AFTERMATH
+from fixtures.session.unfinished import STEP as AFTERMATH
 from selftests.project.tree import ROOT
 from selftests.session.suite import Ended, environment, log_lines
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fixtures.applylog.record import EMPTY, Kind, Line
-from fixtures.session.aftermath import STEP, unfinished
+from fixtures.session.unfinished import STEP, unfinished
 
 AT = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 LOCK = ("take the lock", "sending")

@@ -83,6 +83,7 @@ def differences(plan: Sequence[Block], sent: Sequence[str]) -> list[str]:
 
     Every block is sent whole, in its order. Of one that is optional any part may be left out. A
     stretch that is repeated may be cut short, as a look ends that cannot decide, but the last time.
+    One that is both is sent any number of times.
     """
     walk = _Walk([block for block in plan if block.sent])
     for number, each in enumerate(sent):
@@ -143,7 +144,7 @@ class _Walk:
         last = number == len(self._plan) or self._plan[number].stretch != block.stretch
         if block.optional or not (place.left or block.repeated):
             yield self._at(number)
-        elif block.repeated:
+        if block.repeated:
             cut = place.cut or bool(place.left)
             if not last:
                 yield self._at(number, cut=cut)

@@ -100,6 +100,11 @@ PLAN = [
     Block("X", frozenset({B}), "only if asked", 2),
     Block("X", frozenset({A}), "", 3),
 ]
+WAIT = [
+    Block("X", frozenset({A})),
+    Block("X", frozenset({B, C}), "only if A says no, repeat until it holds", 1),
+    Block("X", frozenset({D}), "", 2),
+]
 
 
 @pytest.mark.parametrize(
@@ -107,6 +112,11 @@ PLAN = [
 )
 def test_repeats_and_conditions_are_no_differences(sent: str) -> None:
     assert differences(PLAN, [f"host $ {each.lower()}" for each in sent]) == []
+
+
+@pytest.mark.parametrize("sent", ["AD", "ABCD", "ACBCBD", "ABCBCCBD"], ids=str)
+def test_a_wait_that_may_not_be_needed_is_repeated_as_often_as_it_takes(sent: str) -> None:
+    assert differences(WAIT, [f"host $ {each.lower()}" for each in sent]) == []
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from fixtures.core.requests import HostCommand
 from fixtures.remote.asker import RemoteAsker
 from fixtures.remote.bastion import BastionLink
 from selftests.remote.hosts import USER, Gauge, SshHost
+from selftests.remote.kube_stand import KubeStand
 from selftests.remote.loop import BACKGROUND
 from selftests.remote.stand import Stand
 
@@ -174,3 +175,11 @@ def stand(site: Site) -> Iterator[Stand]:
     yield stand
     for api in stand.servers:
         BACKGROUND.call(api.server.close)
+
+
+@pytest.fixture
+def kube(site: Site) -> Iterator[KubeStand]:
+    """The working cluster with a kubeconfig on its bastion."""
+    stand = KubeStand(site)
+    yield stand
+    stand.close()

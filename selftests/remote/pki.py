@@ -100,15 +100,15 @@ class Authority:
         return context
 
 
-def kubeconfig(authority: bytes, admin: Pair) -> bytes:
-    """rke2.yaml as RKE2 writes it."""
+def kubeconfig(authority: bytes, admin: Pair, server: str = "https://127.0.0.1:6443") -> bytes:
+    """rke2.yaml as RKE2 writes it; on the bastion it leads to the VIP."""
     encoded = [base64.b64encode(part).decode() for part in (authority, *vars(admin).values())]
     return f"""\
 apiVersion: v1
 clusters:
 - cluster:
     certificate-authority-data: {encoded[0]}
-    server: https://127.0.0.1:6443
+    server: {server}
   name: default
 contexts:
 - context:

@@ -105,6 +105,13 @@ def test_it_says_who_authorized_what_how_it_was_proved_and_undone(night: Night) 
     assert re.search(r"armed on rke-cp01 at \S+, to act by itself after 120 s; disarmed", text)
 
 
+def test_a_drill_that_cannot_be_undone_says_why(night: Night) -> None:
+    night.step("begin", "ready", host="rke-platform02", expected=[])
+    night.step("no undo", "done", host="rke-platform02", why="a reboot cannot be taken back")
+    night.step("recovery", "done")
+    assert "undonone: a reboot cannot be taken back; recovery done" in text_of(night.detail())
+
+
 def test_what_was_not_proved_or_disarmed_is_said(night: Night) -> None:
     night.armed()
     text = text_of(night.detail())

@@ -28,6 +28,14 @@ _LIMITS = {
     "vip_settle": 1.0,
     "vip_poll": 0.1,
     "reconnect_backoff": 0.2,
+    "dns_pod_ready": 3.0,
+    "dns_utils_ready": 3.0,
+    "netpol_probe": 1.0,
+    "dns_lookup": 3.0,
+    "trial_settles": 3.0,
+    "trial_poll": 0.1,
+    "trial_removal": 3.0,
+    "trial_lives": 60.0,
 }
 # Scaled with the lab's own pace, so that a drill takes seconds; the undo must not fire in a drill
 # that goes well.
@@ -139,6 +147,13 @@ def _document(world: World, port: int, *, scenario: bool, rtt: float) -> dict[st
         "operations": {
             "kubeconfig": "~/secrets/rke2-admin-kubeconfig",
             "snapshots": "~/rke2-snapshots",
+        },
+        "images": {
+            "dns_check": "registry.k8s.io/e2e-test-images/jessie-dnsutils:1.7",
+            "sched_check": "registry.k8s.io/e2e-test-images/busybox:1.36.1-1",
+            "dns_utils": "busybox:1.36",
+            "netpol_web": "nginx:1.27",
+            "netpol_probe": "busybox:1.36",
         },
         "names": {"etcd_snapshot": "pre-addons-fase6"},
         "limits": limits,

@@ -52,8 +52,14 @@ class Image:
 _WELCOME = b"<!DOCTYPE html>\n<html>\n<head>\n<title>Welcome to nginx!</title>\n</head>\n</html>\n"
 # By the last part of the repository, so that a mirror's image is the same one.
 IMAGES = {
-    "busybox": Image({**_SHELL, **_COMMON}, argv=("sh",)),
-    "jessie-dnsutils": Image({**_SHELL, **_COMMON}, argv=("sh",)),
+    "busybox": Image(
+        {**_SHELL, **_COMMON},
+        plays={"nslookup": "nslookup.busybox", "wget": "wget.busybox"},
+        argv=("sh",),
+    ),
+    "jessie-dnsutils": Image(
+        {**_SHELL, **_COMMON}, plays={"nslookup": "nslookup.bind"}, argv=("sh",)
+    ),
     "nginx": Image({**_SHELL, **_COMMON}, serves={80: _WELCOME}),
     # The etcd image has etcd and etcdctl and no shell, env or ls (handbook 3.2).
     "hardened-etcd": Image(plays={"etcdctl": "etcdctl.in_pod"}),

@@ -10,9 +10,12 @@ from hypothesis import strategies as st
 
 from fixtures.core.requests import ApiGet, HostCommand
 from fixtures.core.verdicts import Undecided
+from fixtures.drills.conduct import conduct
 from fixtures.drills.draft import Asked, PaperAsker, Remark
+from fixtures.drills.drain import WorkerDrain
 from fixtures.drills.outage import ControlPlaneOutage, starting, stopping
-from fixtures.drills.paper import Paper
+from fixtures.drills.paper import Paper, PaperWatch
+from fixtures.drills.reboot import WorkerReboot
 from fixtures.drills.stand_ins import shown, stand_in, word
 from fixtures.observe.blank import Blank
 from fixtures.observe.machine import Machines
@@ -20,6 +23,7 @@ from fixtures.observe.rke2 import Rke2
 from selftests.gates.world import wetopi
 
 if TYPE_CHECKING:
+    from fixtures.drills.workers import WorkerDrill
     from fixtures.judge.findings import Findings
 
 CLUSTER = wetopi()
@@ -40,6 +44,26 @@ def sent(asker: PaperAsker) -> list[str]:
 def paper() -> tuple[Paper, PaperAsker]:
     asker = PaperAsker(CLUSTER)
     return Paper(CLUSTER, asker, "C.6"), asker
+
+
+def changes(drill: type[WorkerDrill], gate: str) -> list[tuple[str | None, str | None]]:
+    """Title and host of each change that a drill on a worker certainly makes, in order."""
+    asker = PaperAsker(CLUSTER)
+    conduct(
+        drill(Paper(CLUSTER, asker, gate), lambda _name, _value: None), PaperWatch(CLUSTER, asker)
+    )
+    asked = [each for each in asker.taken() if isinstance(each, Asked) and not each.only_if]
+    return [(each.change, each.requests[0].host) for each in asked if each.change]  # type: ignore[union-attr]
+
+
+def test_the_drills_on_workers_are_planned_whole() -> None:
+    assert changes(WorkerDrain, "W-1")[1:] == [
+        ("arm the undo", "rke-cp01"),
+        ("start the drain", "rke-cp01"),
+        ("uncordon rke-platform01", "rke-cp01"),
+        ("disarm the undo", "rke-cp01"),
+    ]
+    assert changes(WorkerReboot, "W-2")[1:] == [("reboot", "rke-platform02")]
 
 
 def test_what_is_known_is_not_asked_again_until_it_is_forgotten() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from lab import layout
+from lab import controller, layout, operations
 from lab.keys import host_key, user_key
 from lab.layout import Machine, Part
 from lab.provision import join_secret
@@ -59,8 +59,25 @@ _DRILL_LIMITS = {
     "peer_rejoin": 5.0,
     "persist_failure": 1.0,
     "journal_quiet": 1.0,
+    "cilium_status": 3.0,
 }
-_NOT_STRETCHED = ("vip_poll", "reconnect", "sampler_interval", "authorization")
+# What joins or starts again is there at once unless a fault says otherwise.
+_JOIN_LIMITS = {
+    "worker_registered": 2.0,
+    "worker_registered_poll": 0.2,
+    "nodes_ready": 3.0,
+    "nodes_ready_poll": 0.2,
+    "ready_holds": 1.0,
+    "reboot_residue": 2.0,
+}
+_NOT_STRETCHED = (
+    "vip_poll",
+    "reconnect",
+    "sampler_interval",
+    "authorization",
+    "worker_registered_poll",
+    "nodes_ready_poll",
+)
 _SCENARIO_LIMITS = _LIMITS | {
     "connect": 2.0,
     "command": 2.0,
@@ -88,7 +105,7 @@ def write(world: World, folder: Path, port: int, *, scenario: bool, rtt: float) 
 
 def _document(world: World, port: int, *, scenario: bool, rtt: float) -> dict[str, Any]:
     bastion, gateway = world.layout.bastion, world.layout.gateway
-    limits = (_SCENARIO_LIMITS if scenario else _LIMITS) | _DRILL_LIMITS
+    limits = (_SCENARIO_LIMITS if scenario else _LIMITS) | _DRILL_LIMITS | _JOIN_LIMITS
     # A round trip more or less must not turn into a missed limit.
     limits = {
         name: value if name.startswith(_NOT_STRETCHED) else value + 20 * rtt
@@ -102,7 +119,8 @@ def _document(world: World, port: int, *, scenario: bool, rtt: float) -> dict[st
             "rke2": layout.RKE2,
             "etcd": layout.ETCD,
             "cilium": layout.CILIUM,
-            "ansible-core": "2.21.3",
+            "kubernetes": layout.RKE2.partition("+")[0],
+            **operations.VERSIONS,
         },
         "bastion": {
             "name": bastion.name,
@@ -143,8 +161,12 @@ def _document(world: World, port: int, *, scenario: bool, rtt: float) -> dict[st
         },
         "worker_label": "wetopi.io/role=platform",
         "control_plane_taint": "node-role.kubernetes.io/control-plane=true:NoSchedule",
-        "controller": {"node_token": "node-token"},
+        "controller": {"node_token": "node-token", "tmp": controller.TMP},
         "operations": {
+            "infrastructure": "~/wetopi-infrastructure",
+            "ansible_playbook": "~/wetopi-infrastructure/.venv/bin/ansible-playbook",
+            "hosts_json": "~/wetopi-infrastructure/ansible/inventories/prod/hosts.json",
+            "bin": "~/bin",
             "kubeconfig": "~/secrets/rke2-admin-kubeconfig",
             "snapshots": "~/rke2-snapshots",
         },
@@ -155,6 +177,7 @@ def _document(world: World, port: int, *, scenario: bool, rtt: float) -> dict[st
             "netpol_web": "nginx:1.27",
             "netpol_probe": "busybox:1.36",
         },
+        "commits": {"infrastructure": "d553643"},
         "names": {"etcd_snapshot": "pre-addons-fase6"},
         "limits": limits,
     }

@@ -60,6 +60,10 @@ _DRILL_LIMITS = {
     "persist_failure": 1.0,
     "journal_quiet": 1.0,
     "cilium_status": 3.0,
+    "drain": 3.0,
+    "replicas_back": 3.0,
+    "undo_drain": 20.0,
+    "reboot": 4.0,
 }
 # What joins or starts again is there at once unless a fault says otherwise.
 _JOIN_LIMITS = {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from lab.admission import ADMITS, LINGERS
 from lab.kinds import stamp
-from lab.objects import RESOURCES, merged
+from lab.objects import RESOURCES, copied, merged
 from lab.statuses import (
     Answer,
     bad_request,
@@ -228,8 +228,9 @@ def _homeless(store: Store, resource: Resource, namespace: str) -> Answer | None
 
 def _dependents(store: Store, uid: str) -> list[Object]:
     return [
-        item
-        for item in store.everything()
+        copied(item)
+        for resource in RESOURCES
+        for item in store.each(resource.kind)
         if any(owner["uid"] == uid for owner in item["metadata"].get("ownerReferences", ()))
     ]
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from lab import databases, freshness, journal, kinds, networks, provision, services
+from lab.cluster.manager import Manager
 from lab.etcd import new_cluster
 from lab.filesystem import FileSystem
 from lab.host import Host, Unit, Vrrp
@@ -47,6 +48,7 @@ def world(seed: Seed, layout: Layout, phase: Phase, servers: int | None = None) 
         etcd=[etcd] if servers else [],
         objects=Store(),
         pki=Pki(seed),
+        cluster=Manager(),
     )
     freshness.attach(result, result.objects)
     for order, host in enumerate(joined):

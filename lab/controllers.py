@@ -6,20 +6,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from lab import taints
+from lab.cluster import nodes
 from lab.kinds import stamp
 
 if TYPE_CHECKING:
     from lab.etcd import EtcdCluster
     from lab.host import Host
-    from lab.objects import Object, Store
+    from lab.objects import Object
     from lab.world import World
-
-_SILENT = {
-    "message": "Kubelet stopped posting node status.",
-    "reason": "NodeStatusUnknown",
-    "status": "Unknown",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +40,12 @@ class Controllers:
     """Remembers what was written last, so that only changes are written.
 
     What a scenario put into the objects stays until the state behind it changes.
+
+    Attributes:
+        returning: machines that have booted, whose nodes are brought back elsewhere.
     """
 
+    returning: set[str] = field(default_factory=set)
     _standings: dict[tuple[str, str], _Standing] = field(default_factory=dict)
     _posting: dict[tuple[str, str], bool] = field(default_factory=dict)
     _before: dict[tuple[str, str], Object] = field(default_factory=dict)
@@ -91,6 +89,7 @@ class Controllers:
         self._speaking[host.name] = host.posts
         if host.posts:
             host.speaks_since = world.now(host)
+            world.cluster.speaks(host)
         else:
             host.silent_since = world.now(host)
 
@@ -104,12 +103,13 @@ class Controllers:
             cluster = next((each for each in world.etcd if each.key == key), None)
             if cluster is not None and world.with_life(cluster).quorum:
                 write = self._write if kind == "member" else self._post
-                write(cluster, world.hosts[name], world.store_of(cluster))
+                write(world, cluster, world.hosts[name])
 
         self._due.add(what)
         world.timeline.later(wait, fire)
 
-    def _write(self, cluster: EtcdCluster, host: Host, store: Store) -> None:
+    def _write(self, world: World, cluster: EtcdCluster, host: Host) -> None:
+        store = world.store_of(cluster)
         now = _standing(cluster, host)
         self._standings[cluster.key, host.name] = now
         if store.get("Node", "", host.name) is None:
@@ -120,25 +120,30 @@ class Controllers:
             patch["metadata"] = {"annotations": {"etcd.rke2.cattle.io/node-name": now.member}}
         store.merge("Node", "", host.name, patch)
 
-    def _post(self, cluster: EtcdCluster, host: Host, store: Store) -> None:
+    def _post(self, world: World, cluster: EtcdCluster, host: Host) -> None:
+        store = world.store_of(cluster)
         key = (cluster.key, host.name)
         posts = host.posts
         node = store.get("Node", "", host.name)
         if node is None or self._posting.get(key, True) == posts:
             return
         self._posting[key] = posts
-        ready = next(
-            (c for c in node["status"]["conditions"] if c["type"] == "Ready"), {"type": "Ready"}
-        )
-        condition = self._before.pop(key, ready) if posts else {"type": "Ready", **_SILENT}
         if not posts:
-            self._before[key] = ready
-        condition = {**condition, "lastTransitionTime": _now()}
-        store.merge("Node", "", host.name, {"status": {"conditions": [condition]}})
-        if posts:
-            taints.remove(store, host.name, taints.UNREACHABLE)
+            self._before[key] = next(
+                (each for each in node["status"]["conditions"] if each["type"] == "Ready"), {}
+            )
+            nodes.silent(world, store, host.name)
+            return
+        before = self._before.pop(key, {})
+        if host.name in self.returning:
+            # A machine that booted says step by step what it is again.
+            return
+        if before.get("status") == "True":
+            nodes.ready(world, store, host.name)
         else:
-            taints.add(store, host.name, taints.UNREACHABLE, *taints.BOTH)
+            why = {name: str(before[name]) for name in ("message", "reason") if name in before}
+            nodes.not_ready(world, store, host.name, **why)
+        nodes.heard(world, store, host.name)
 
 
 def _elect(world: World, cluster: EtcdCluster) -> None:

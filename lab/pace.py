@@ -25,6 +25,17 @@ class Pace:
         flag: a normal start removes the reset-flag (really about 11 s).
         status: the leader writes EtcdIsVoter into the node (really about 15 s).
         grace: a node without kubelet turns Unknown (really 40 s).
+        schedule: a pod is bound to a node.
+        pull: its image is there.
+        container: its containers run and are ready.
+        backoff: before a container that ended is started again (really 10 s, then more).
+        terminate: containers that heed SIGTERM have ended.
+        stubborn: what does not heed it is killed (really the pod's grace period of 30 s).
+        replace: a controller makes up for a pod that is gone.
+        namespace: between two looks at what is left in a namespace that is deleted.
+        cni: a node's Cilium agent runs and the node is Ready.
+        shutdown: from `reboot` to a machine that no longer answers.
+        boot: until it answers again (really a minute or two).
         lease: between two renewals of a node's Lease (really 10 s).
         reset: a cluster-reset that succeeds (really 3 to 7 s).
         refusal: a cluster-reset that fails early (really 1.4 s).
@@ -45,6 +56,17 @@ class Pace:
     flag: float = 0.5
     status: float = 0.2
     grace: float = 1.0
+    schedule: float = 0.02
+    pull: float = 0.03
+    container: float = 0.05
+    backoff: float = 0.3
+    terminate: float = 0.05
+    stubborn: float = 0.2
+    replace: float = 0.03
+    namespace: float = 0.1
+    cni: float = 0.3
+    shutdown: float = 0.05
+    boot: float = 0.7
     lease: float = 0.5
     reset: float = 0.4
     refusal: float = 0.15

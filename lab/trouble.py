@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from lab.objects import has_labels
+
+if TYPE_CHECKING:
+    from lab.objects import Object
 
 
 class Save(StrEnum):
@@ -67,6 +73,12 @@ class Trouble:
         namesakes: hosts where a copy of another snapshot has the name and size of the next one.
         save, reset: see there.
         strays: per node, a pod that only the container runtime knows.
+        crashing, lasting: pods whose containers crash, and pods that never go once deleted.
+        unpullable: parts of names of images that no registry has.
+        ready_after: nodes that become Ready only after so many seconds.
+        flapping: nodes that are Ready and NotReady in turn, and for how many seconds each.
+        clinging_taints: nodes whose taints of the controllers stay when they are Ready again.
+        idle: controllers (kind, namespace, name) that make up for nothing.
         stale_leases: nodes whose kubelet no longer renews its Lease, and for how many seconds.
         journal: per node, what rke2-server writes after each start: text and how often.
     """
@@ -82,8 +94,49 @@ class Trouble:
     save: Save = Save.WELL
     reset: Reset = Reset.WELL
     strays: dict[str, str] = field(default_factory=dict)
+    crashing: list[Pods] = field(default_factory=list)
+    lasting: list[Pods] = field(default_factory=list)
+    unpullable: list[str] = field(default_factory=list)
+    ready_after: dict[str, float] = field(default_factory=dict)
+    flapping: dict[str, tuple[float, float]] = field(default_factory=dict)
+    clinging_taints: set[str] = field(default_factory=set)
+    idle: set[tuple[str, str, str]] = field(default_factory=set)
     stale_leases: dict[str, float] = field(default_factory=dict)
     journal: dict[str, list[Murmur]] = field(default_factory=dict)
+
+    def crashes(self, pod: Object) -> bool:
+        """Whether the pod's containers crash as often as they are started."""
+        return any(pods.include(pod) for pods in self.crashing)
+
+    def lasts(self, pod: Object) -> bool:
+        """Whether the pod stays although it was deleted."""
+        return any(pods.include(pod) for pods in self.lasting)
+
+    def keeps_taints(self, node: str) -> bool:
+        """Whether the node's taints stay although it is Ready."""
+        return node in self.clinging_taints
+
+    def cannot_pull(self, image: str) -> bool:
+        """Whether no registry has the image."""
+        return any(part in image for part in self.unpullable)
+
+
+@dataclass(frozen=True, slots=True)
+class Pods:
+    """Pods that a fault is about; what is empty does not matter."""
+
+    namespace: str = ""
+    labels: dict[str, str] = field(default_factory=dict)
+    node: str = ""
+
+    def include(self, pod: Object) -> bool:
+        """Whether the pod is one of them."""
+        metadata = pod["metadata"]
+        return (
+            self.namespace in ("", metadata.get("namespace"))
+            and has_labels(pod, self.labels)
+            and self.node in ("", pod["spec"].get("nodeName"))
+        )
 
 
 @dataclass(frozen=True, slots=True)

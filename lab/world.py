@@ -23,6 +23,7 @@ from lab.trouble import Trouble
 
 if TYPE_CHECKING:
     from lab.apirules import ApiRule
+    from lab.cluster.manager import Manager
     from lab.commands import CommandLog
     from lab.etcd import EtcdCluster
     from lab.layout import Layout
@@ -84,6 +85,7 @@ class World:
         limits: limits of the inventory that a fault or a scenario changes.
         trouble: what goes wrong when something is changed, not before.
         serial: counts what came to be after the build, so that it gets names of its own.
+        cluster: scheduler, kubelets and controllers of the Kubernetes objects.
         containers: what runs in pods, and what it has printed.
         log: where what the lab does not know is recorded when no command waits for it.
         flows: what passed between pods, for Hubble.
@@ -96,6 +98,7 @@ class World:
     etcd: list[EtcdCluster]
     objects: Store
     pki: Pki
+    cluster: Manager
     vip_override: tuple[str, ...] | None = None
     replies: list[Reply] = field(default_factory=list)
     bastion_allowance: int | None = None
@@ -122,6 +125,7 @@ class World:
         for host in self.hosts.values():
             host.files.clock = lambda host=host: self.now(host).timestamp()
         self.controllers.begin(self)
+        self.cluster.begin(self)
         self.election.begin(self)
         self.timeline.watch(lambda: self.controllers.react(self))
         self.timeline.watch(lambda: self.election.react(self))

@@ -51,6 +51,7 @@ TOUCHES_PYTEST = ("fixtures.session", "fixtures.options", "lab.plugin", "tests")
 HEAVY = {
     "paramiko",
     "kubernetes",
+    "websocket",
     "asyncssh",
     "aiohttp",
     "hypothesis",

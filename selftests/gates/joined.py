@@ -7,6 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
 
 from fixtures.core.requests import HostCommand, KubeGet, Refusal, Response, Silence
 from selftests.gates.texts import CPS, unit
@@ -23,6 +24,7 @@ NODES = (*CPS, *WORKERS)
 ADDRESSES = dict(zip(NODES, ("21", "22", "23", "41", "42", "43"), strict=True))
 LIST_NODES = "/api/v1/nodes"
 LIST_PODS = "/api/v1/pods"
+SELECT_PODS = "/api/v1/namespaces/kube-system/pods?labelSelector="
 LIST_LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
 LIST_CILIUMNODES = "/apis/cilium.io/v2/ciliumnodes"
 CLOCK = "date -u +%s.%N"
@@ -33,6 +35,11 @@ CP_TAINT = {
     "effect": "NoSchedule",
 }
 LONG_AGO = "2026-11-30T11:00:00Z"
+
+
+def select(selector: str) -> str:
+    """The path that lists the pods of kube-system with that label."""
+    return SELECT_PODS + quote(selector, safe="")
 
 
 def show(node: str) -> str:
@@ -100,6 +107,15 @@ class Joined(World):
     def document(self, path: str, now: datetime) -> tuple[int, Any]:
         if path == LIST_PODS:
             return 200, {"kind": "PodList", "items": self.pods}
+        if path.startswith(SELECT_PODS):
+            key, value = unquote(path.removeprefix(SELECT_PODS)).split("=")
+            found = [
+                pod
+                for pod in self.pods
+                if pod["metadata"]["namespace"] == "kube-system"
+                and pod["metadata"]["labels"].get(key) == value
+            ]
+            return 200, {"kind": "PodList", "items": found}
         for listing, kind, items in (
             (LIST_NODES, "Node", self.nodes),
             (LIST_LEASES, "Lease", self.leases(now)),

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fixtures.judge import components
 from fixtures.judge.ciliumnodes import allocated, one_for_each_node
-from fixtures.judge.components import nowhere_else, one_on_each, places, runs
+from fixtures.judge.components import (
+    AGENT,
+    AUTOSCALER,
+    COREDNS,
+    KUBE_PROXY,
+    METRICS,
+    OPERATOR,
+    RELAY,
+    nowhere_else,
+    one_on_each,
+    places,
+    runs,
+)
 from fixtures.judge.findings import said, together
 from fixtures.judge.readiness import Staying, registered_exactly
 from fixtures.judge.units import all_running
@@ -18,11 +29,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fixtures.core.inventory import Cluster
-    from fixtures.judge.components import Component
     from fixtures.judge.findings import Findings, Wait
     from fixtures.observe.ciliumnodes import CiliumNodes
+    from fixtures.observe.components import Component, Components
     from fixtures.observe.nodes import Nodes
-    from fixtures.observe.pods import Pods
+    from fixtures.observe.pods import Everywhere
     from fixtures.observe.units import Units
     from fixtures.observe.vitals import Vitals
 
@@ -63,10 +74,13 @@ def test_exactly_three_workers_carry_the_exact_label(nodes: Nodes, cluster: Clus
 
 
 def component_runs(
-    pods: Pods, component: Component, cluster: Cluster, wait: Wait, record: Record
+    sample: Callable[[], Everywhere],
+    component: Component,
+    cluster: Cluster,
+    wait: Wait,
+    record: Record,
 ) -> None:
     """What the gates of a component have in common."""
-    sample = pods.listed.polling()
 
     def look() -> Findings:
         seen = sample()
@@ -78,10 +92,13 @@ def component_runs(
 
 
 def component_runs_everywhere(
-    pods: Pods, component: Component, cluster: Cluster, wait: Wait, record: Record
+    sample: Callable[[], Everywhere],
+    component: Component,
+    cluster: Cluster,
+    wait: Wait,
+    record: Record,
 ) -> None:
     """What the gates of a component of each node have in common."""
-    sample = pods.listed.polling()
 
     def look() -> Findings:
         seen = sample()
@@ -96,72 +113,78 @@ def component_runs_everywhere(
 
 
 @gate("D2.coredns")
-def test_coredns_runs(pods: Pods, cluster: Cluster, wait: Wait, record: Record) -> None:
+def test_coredns_runs(components: Components, cluster: Cluster, wait: Wait, record: Record) -> None:
     """Runbook D2: `get pods -l k8s-app=kube-dns` → Running+Ready, at least 1.
 
     STOP: the selector returns pods that are not all Running+Ready, or none.
     """
-    component_runs(pods, components.COREDNS, cluster, wait, record)
+    component_runs(components.coredns.polling(), COREDNS, cluster, wait, record)
 
 
 @gate("D2.autoscaler")
 def test_the_coredns_autoscaler_runs(
-    pods: Pods, cluster: Cluster, wait: Wait, record: Record
+    components: Components, cluster: Cluster, wait: Wait, record: Record
 ) -> None:
     """Runbook D2: `get pods -l k8s-app=kube-dns-autoscaler` → Running+Ready, at least 1.
 
     STOP: the selector returns pods that are not all Running+Ready, or none.
     """
-    component_runs(pods, components.AUTOSCALER, cluster, wait, record)
+    component_runs(components.autoscaler.polling(), AUTOSCALER, cluster, wait, record)
 
 
 @gate("D2.metrics")
-def test_metrics_server_runs(pods: Pods, cluster: Cluster, wait: Wait, record: Record) -> None:
+def test_metrics_server_runs(
+    components: Components, cluster: Cluster, wait: Wait, record: Record
+) -> None:
     """Runbook D2: `get pods -l app=rke2-metrics-server` → Running+Ready, at least 1.
 
     STOP: the selector returns pods that are not all Running+Ready, or none.
     """
-    component_runs(pods, components.METRICS, cluster, wait, record)
+    component_runs(components.metrics.polling(), METRICS, cluster, wait, record)
 
 
 @gate("D2.operator")
-def test_two_cilium_operators_run(pods: Pods, cluster: Cluster, wait: Wait, record: Record) -> None:
+def test_two_cilium_operators_run(
+    components: Components, cluster: Cluster, wait: Wait, record: Record
+) -> None:
     """Runbook D2: `get pods -l io.cilium/app=operator` → Running+Ready, at least 2.
 
     STOP: the selector returns pods that are not all Running+Ready, or none.
     """
-    component_runs(pods, components.OPERATOR, cluster, wait, record)
+    component_runs(components.operators.polling(), OPERATOR, cluster, wait, record)
 
 
 @gate("D2.relay")
-def test_hubble_relay_runs(pods: Pods, cluster: Cluster, wait: Wait, record: Record) -> None:
+def test_hubble_relay_runs(
+    components: Components, cluster: Cluster, wait: Wait, record: Record
+) -> None:
     """Runbook D2: `get pods -l k8s-app=hubble-relay` → Running+Ready, at least 1.
 
     STOP: the selector returns pods that are not all Running+Ready, or none.
     """
-    component_runs(pods, components.RELAY, cluster, wait, record)
+    component_runs(components.relay.polling(), RELAY, cluster, wait, record)
 
 
 @gate("D2.agents")
 def test_one_cilium_agent_runs_on_each_node(
-    pods: Pods, cluster: Cluster, wait: Wait, record: Record
+    components: Components, cluster: Cluster, wait: Wait, record: Record
 ) -> None:
     """Runbook D2: `get pods -l k8s-app=cilium` → exactly one Running+Ready on each of the nodes.
 
     STOP: missing cilium-ds pod on any node.
     """
-    component_runs_everywhere(pods, components.AGENT, cluster, wait, record)
+    component_runs_everywhere(components.agents.polling(), AGENT, cluster, wait, record)
 
 
 @gate("D2.kube-proxy")
 def test_one_kube_proxy_runs_on_each_node(
-    pods: Pods, cluster: Cluster, wait: Wait, record: Record
+    components: Components, cluster: Cluster, wait: Wait, record: Record
 ) -> None:
     """Runbook D2: `get pods -l component=kube-proxy` → Running+Ready, one per node.
 
     STOP: the selector returns pods that are not all Running+Ready, or none.
     """
-    component_runs_everywhere(pods, components.KUBE_PROXY, cluster, wait, record)
+    component_runs_everywhere(components.kube_proxies.polling(), KUBE_PROXY, cluster, wait, record)
 
 
 @gate("D2.ciliumnodes")

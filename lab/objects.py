@@ -45,6 +45,7 @@ RESOURCES = (
     Resource("Service", "services", "service", short=("svc",)),
     Resource("ConfigMap", "configmaps", "configmap", short=("cm",)),
     Resource("Secret", "secrets", "secret"),
+    Resource("ServiceAccount", "serviceaccounts", "serviceaccount", short=("sa",)),
     Resource("Event", "events", "event", short=("ev",)),
     Resource(
         "PersistentVolume", "persistentvolumes", "persistentvolume", short=("pv",), namespaced=False

@@ -25,6 +25,7 @@ class Pace:
         flag: a normal start removes the reset-flag (really about 11 s).
         status: the leader writes EtcdIsVoter into the node (really about 15 s).
         grace: a node without kubelet turns Unknown (really 40 s).
+        account: a new namespace has its default service account.
         schedule: a pod is bound to a node.
         pull: its image is there.
         container: its containers run and are ready.
@@ -37,6 +38,8 @@ class Pace:
         shutdown: from `reboot` to a machine that no longer answers.
         boot: until it answers again (really a minute or two).
         lease: between two renewals of a node's Lease (really 10 s).
+        connectivity: one test of a connectivity test (really some 10 s).
+        deployment: a connectivity test waits so long for its pods (really 10 min).
         reset: a cluster-reset that succeeds (really 3 to 7 s).
         refusal: a cluster-reset that fails early (really 1.4 s).
     """
@@ -56,6 +59,7 @@ class Pace:
     flag: float = 0.5
     status: float = 0.2
     grace: float = 1.0
+    account: float = 0.02
     schedule: float = 0.02
     pull: float = 0.03
     container: float = 0.05
@@ -68,5 +72,7 @@ class Pace:
     shutdown: float = 0.05
     boot: float = 0.7
     lease: float = 0.5
+    connectivity: float = 0.01
+    deployment: float = 1.5
     reset: float = 0.4
     refusal: float = 0.15

@@ -79,6 +79,7 @@ class Trouble:
         flapping: nodes that are Ready and NotReady in turn, and for how many seconds each.
         clinging_taints: nodes whose taints of the controllers stay when they are Ready again.
         idle: controllers (kind, namespace, name) that make up for nothing.
+        policy_delay: seconds until NetworkPolicies are enforced; infinity is never.
         stale_leases: nodes whose kubelet no longer renews its Lease, and for how many seconds.
         journal: per node, what rke2-server writes after each start: text and how often.
     """
@@ -101,6 +102,7 @@ class Trouble:
     flapping: dict[str, tuple[float, float]] = field(default_factory=dict)
     clinging_taints: set[str] = field(default_factory=set)
     idle: set[tuple[str, str, str]] = field(default_factory=set)
+    policy_delay: float = 0.0
     stale_leases: dict[str, float] = field(default_factory=dict)
     journal: dict[str, list[Murmur]] = field(default_factory=dict)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from lab import freshness, layout
 from lab.cluster.containers import Containers
 from lab.controllers import Controllers
+from lab.connectivity import Connectivity
 from lab.election import Election
 from lab.flows import Flows
 from lab.host import Host, Link, Ssh
@@ -91,6 +92,9 @@ class World:
         flows: what passed between pods, for Hubble.
     """
 
+        cilium: what faults have done to Cilium.
+        operations: what lies on ops01 and is more than files.
+        connectivity: what the next connectivity tests find, by decree.
     seed: Seed
     layout: Layout
     phase: Phase
@@ -120,6 +124,9 @@ class World:
     flows: Flows = field(default_factory=Flows)
 
     def begin(self) -> None:
+    cilium: Cilium = field(default_factory=Cilium)
+    operations: Operations = field(default_factory=Operations)
+    connectivity: Connectivity = field(default_factory=Connectivity)
         """Let time pass: from now on, consequences take as long as `pace` says."""
         self.timeline.begin()
         for host in self.hosts.values():

@@ -52,11 +52,14 @@ class Image:
 _WELCOME = b"<!DOCTYPE html>\n<html>\n<head>\n<title>Welcome to nginx!</title>\n</head>\n</html>\n"
 # By the last part of the repository, so that a mirror's image is the same one.
 IMAGES = {
+    "alpine-curl": Image({**_SHELL, **_COMMON}),
     "busybox": Image(
         {**_SHELL, **_COMMON},
         plays={"nslookup": "nslookup.busybox", "wget": "wget.busybox"},
         argv=("sh",),
     ),
+    "cilium": Image(plays={"cilium-health": "cilium_health.in_pod"}),
+    "json-mock": Image({**_SHELL, **_COMMON}),
     "jessie-dnsutils": Image(
         {**_SHELL, **_COMMON}, plays={"nslookup": "nslookup.bind"}, argv=("sh",)
     ),

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 
 from lab import taints
 from lab.admission import lingers
-from lab.cluster import defaults, disruption, endpoints, joining, logs, scheduler, spaces
+from lab.cluster import (
+    accounts,
+    defaults,
+    disruption,
+    endpoints,
+    joining,
+    logs,
+    scheduler,
+    spaces,
+)
 from lab.cluster.census import Census, is_over, owner_of
 from lab.cluster.kubelets import Kubelets
 from lab.cluster.replicas import KINDS, Replicas
@@ -21,7 +30,7 @@ if TYPE_CHECKING:
     from lab.world import World
 
 # They register what the API does by itself for their kinds.
-REGISTERED = (defaults, logs)
+REGISTERED = (accounts, defaults, logs)
 
 
 @dataclass(slots=True)
@@ -48,6 +57,7 @@ class Manager:
         store.watch(partial(self._notice, world, store, replicas))
         world.timeline.watch(lambda: self.work.resume(world))
         joining.begin(world, store, self.work)
+        accounts.begin(world)
 
     def speaks(self, host: Host) -> None:
         """The host's kubelet talks to the API again."""

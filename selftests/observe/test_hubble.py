@@ -57,7 +57,7 @@ BROKEN = [
 
 def test_the_relays_status_is_read() -> None:
     assert parse_status(WITH_NODES) == Status(
-        True, 2771, 8190, 2771, 2, 0, (), "hubble-relay v1.15.0+g4145278"
+        True, 2771, 8190, 2771, 2, 0, (), "hubble-relay v1.15.0+g4145278", 301.515181665
     )
 
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from lab import freshness, layout
 from lab.cluster.containers import Containers
-from lab.controllers import Controllers
 from lab.connectivity import Connectivity
+from lab.controllers import Controllers
 from lab.election import Election
 from lab.flows import Flows
 from lab.host import Host, Link, Ssh
@@ -90,11 +90,9 @@ class World:
         containers: what runs in pods, and what it has printed.
         log: where what the lab does not know is recorded when no command waits for it.
         flows: what passed between pods, for Hubble.
+        connectivity: what the next connectivity tests find, by decree.
     """
 
-        cilium: what faults have done to Cilium.
-        operations: what lies on ops01 and is more than files.
-        connectivity: what the next connectivity tests find, by decree.
     seed: Seed
     layout: Layout
     phase: Phase
@@ -122,11 +120,9 @@ class World:
     log: CommandLog | None = None
     serial: int = 0
     flows: Flows = field(default_factory=Flows)
+    connectivity: Connectivity = field(default_factory=Connectivity)
 
     def begin(self) -> None:
-    cilium: Cilium = field(default_factory=Cilium)
-    operations: Operations = field(default_factory=Operations)
-    connectivity: Connectivity = field(default_factory=Connectivity)
         """Let time pass: from now on, consequences take as long as `pace` says."""
         self.timeline.begin()
         for host in self.hosts.values():

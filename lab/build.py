@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from lab import databases, freshness, journal, kinds, networks, provision, services
+from lab import cilium, databases, freshness, journal, kinds, networks, provision, services
 from lab.cluster.manager import Manager
 from lab.etcd import new_cluster
 from lab.filesystem import FileSystem
@@ -144,6 +144,8 @@ def _register(world: World, servers: list[Host], agents: list[Host]) -> None:
 def _populate(world: World, servers: list[Host], agents: list[Host], created: datetime) -> None:
     """What runs on the nodes, and what controls and serves it."""
     seed, phase, store = world.seed, world.phase, world.objects
+    if phase.reached(Phase.E):
+        store.put(cilium.config(seed, created))
     shapes = list(Workloads(seed, phase, servers, agents).shapes())
     for shape in shapes:
         item = pod(seed, shape, created)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import TYPE_CHECKING
 
-from lab import configs, layout
+from lab import configs, layout, operations
 from lab.filesystem import Entry, Kind
 from lab.phase import Phase
 from lab.tools import PROGRAMS
@@ -149,8 +149,7 @@ def bastion(world: World) -> None:
         0o600,
         "ubuntu",
     )
-    for program in ("cilium", "hubble", "kubectl"):
-        files.binary(f"/home/ubuntu/bin/{program}", program)
+    operations.provision(world)
 
 
 def kubeconfig(world: World, server: str = "https://127.0.0.1:6443") -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
     from lab.shell import Shell
     from lab.syntax import Redirect
+
+
+# How long the kernel repeats a lost SYN.
+_PATIENCE = 127.0
 
 
 @dataclass(slots=True)
@@ -53,6 +58,11 @@ async def opened(shell: Shell, redirects: Sequence[Redirect], streams: Streams) 
             file = _apply(shell, redirect, target, result)
         except FileError as error:
             result.err += f"{shell.name}: {target}: {error.reason}\n".encode()
+            return None
+        except TimeoutError as error:
+            await asyncio.sleep(_PATIENCE)
+            result.err += f"{shell.name}: connect: {error}\n".encode()
+            result.err += f"{shell.name}: {target}: {error}\n".encode()
             return None
         except ConnectionError as error:
             result.err += f"{shell.name}: connect: {error}\n".encode()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from lab.faults import FAULTS, FaultError
@@ -267,6 +268,9 @@ def _file(marked: Marked) -> ControllerFile:
     fields = marked.mapping(_FILE_KEYS)
     if "path" not in fields:
         raise marked.error("`path` is missing")
+    parts = PurePosixPath(fields["path"].text()).parts
+    if not parts or parts[0] == "/" or ".." in parts:
+        raise fields["path"].error("must lead into the lab's own folder: relative, without `..`")
     mode = None
     if "mode" in fields:
         text = str(fields["mode"].plain())

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from lab import build, inventory, layout
+from lab import build, controller, inventory, layout
 from lab.api import ApiFront
 from lab.commands import CommandLog
 from lab.hosts import Fleet
@@ -94,6 +94,9 @@ class Lab:
         return path
 
     def _write(self, port: int) -> Path:
+        controller.lay_out(
+            self.folder, (file for scenario in self.settings.scenarios for file in scenario.files)
+        )
         return inventory.write(
             self.world,
             self.folder,

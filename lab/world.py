@@ -12,12 +12,14 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from lab import freshness, layout
+from lab.cilium import HUBBLE_PORT, Cilium, serves_hubble
 from lab.cluster.containers import Containers
 from lab.connectivity import Connectivity
 from lab.controllers import Controllers
 from lab.election import Election
 from lab.flows import Flows
 from lab.host import Host, Link, Ssh
+from lab.operations import Operations
 from lab.pace import Pace
 from lab.timeline import Timeline
 from lab.trouble import Trouble
@@ -90,6 +92,8 @@ class World:
         containers: what runs in pods, and what it has printed.
         log: where what the lab does not know is recorded when no command waits for it.
         flows: what passed between pods, for Hubble.
+        cilium: what faults have done to Cilium.
+        operations: what lies on ops01 and is more than files.
         connectivity: what the next connectivity tests find, by decree.
     """
 
@@ -120,6 +124,8 @@ class World:
     log: CommandLog | None = None
     serial: int = 0
     flows: Flows = field(default_factory=Flows)
+    cilium: Cilium = field(default_factory=Cilium)
+    operations: Operations = field(default_factory=Operations)
     connectivity: Connectivity = field(default_factory=Connectivity)
 
     def begin(self) -> None:
@@ -229,10 +235,14 @@ class World:
             return Reached(Door.NO_ROUTE)
         if host.link is Link.DROPPED and host is not source:
             return Reached(Door.DROPPED, host)
+        if host is not source and (host.name, port) in self.cilium.dropped:
+            return Reached(Door.DROPPED, host)
         return Reached(Door.OPEN if self.listens(host, port) else Door.REFUSED, host)
 
     def listens(self, host: Host, port: int) -> bool:
         """Whether something accepts on that port of the host."""
         if port == SSH_PORT:
             return host.ssh is not Ssh.REFUSED
+        if port == HUBBLE_PORT:
+            return serves_hubble(self, host)
         return LISTENERS.get(port, "") in host.processes

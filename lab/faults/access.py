@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lab import operations
 from lab.faults.registry import FaultError, fault, host_of
 from lab.host import Link, Ssh
 
@@ -76,7 +77,10 @@ def sudo_denied(world: World, host: str) -> None:
 def tool_missing(world: World, host: str, tool: str) -> None:
     """Exit status 127, or sudo's 1."""
     files = host_of(world, host).files
-    folders = ("/usr/bin", "/usr/sbin", "/var/lib/rancher/rke2/bin", "/usr/local/bin")
+    folders = (
+        *("/usr/bin", "/usr/sbin", "/var/lib/rancher/rke2/bin", "/usr/local/bin"),
+        *(operations.BIN, operations.ANSIBLE.rpartition("/")[0]),
+    )
     paths = [f"{folder}/{tool}" for folder in folders]
     known = [path for path in paths if path in set(files.walk(path.rpartition("/")[0]))]
     if not known and world.etcd:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 # Family file and the programs in it; kept as text so that a lab imports what is used.
 _FAMILIES = {
+    "ansible": ("ansible-playbook",),
     "cilium": ("cilium",),
     "clocks": ("date", "sleep", "timeout"),
     "curl": ("curl",),
@@ -25,6 +26,8 @@ _FAMILIES = {
     "dumps": ("od", "xxd"),
     "listing": ("find", "ls", "stat"),
     "hubble": ("hubble",),
+    "git": ("git",),
+    "helm": ("helm",),
     "identity": (
         "echo",
         "env",
@@ -43,6 +46,7 @@ _FAMILIES = {
     "kubectl": ("kubectl",),
     "network": ("nc.openbsd", "ping"),
     "pods": ("in-pod",),
+    "power": ("reboot", "shutdown"),
     "processes": ("pgrep", "ss"),
     "rke2": ("rke2", "rke2-killall.sh"),
     "sudo": ("sudo",),
@@ -58,7 +62,18 @@ _FAMILY_OF = {program: family for family, names in _FAMILIES.items() for program
 
 # Where a fresh Ubuntu has them. `keepalived`, `kubectl` and `rke2` come with the runbook's roles.
 _ADDED_LATER = frozenset(
-    {"cilium", "crictl", "etcdctl", "hubble", "in-pod", "kubectl", "rke2", "rke2-killall.sh"}
+    {
+        "ansible-playbook",
+        "cilium",
+        "crictl",
+        "etcdctl",
+        "helm",
+        "hubble",
+        "in-pod",
+        "kubectl",
+        "rke2",
+        "rke2-killall.sh",
+    }
 )
 PROGRAMS = {program: f"/usr/bin/{program}" for program in _FAMILY_OF if program not in _ADDED_LATER}
 _ON_OTHER_HOSTS = frozenset(

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 _COMMANDS = {
     "connectivity test": "cilium_connectivity",
     "hubble port-forward": "cilium_hubble",
+    "status": "cilium_status",
+    "version": "cilium_version",
 }
 # What kubectl says of the way to the API, and the same in the words of the Go client.
 _WAYS = {

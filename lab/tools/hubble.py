@@ -29,7 +29,8 @@ async def hubble(call: Call) -> int:
     )
     verb = " ".join(options.rest)
     if verb == "version":
-        call.say("hubble v0.13.6@HEAD-3e5d4a1 compiled with go1.22.5 on linux/amd64")
+        version = call.world.operations.versions["hubble-cli"]
+        call.say(f"hubble {version}@HEAD-3e5d4a1 compiled with go1.22.5 on linux/amd64")
         return 0
     if verb not in ("status", "observe"):
         raise UsageError(f'unknown command "{verb}" for "hubble"')

@@ -116,15 +116,19 @@ def _list_one(call: Call, options: Options, name: str, entry: Entry) -> None:
 
 
 async def find(call: Call) -> int:
-    """`find PATHS… [-maxdepth N] [-name GLOB] [-type f|d|l]`."""
+    """`find PATHS… [-maxdepth N] [-name GLOB] [-type f|d|l] [( -name GLOB -o -name GLOB … )]`."""
     words = list(call.arguments)
     paths: list[str] = []
-    while words and not words[0].startswith("-"):
+    while words and not words[0].startswith(("-", "(")):
         paths.append(words.pop(0))
     tests: dict[str, str] = {}
+    names: list[str] = []
     while words:
         test = words.pop(0)
         if test == "-print":
+            continue
+        if test == "(":
+            names, words = _alternatives(words)
             continue
         if test not in ("-maxdepth", "-mindepth", "-name", "-type"):
             raise UsageError(f"find: unknown predicate `{test}'")
@@ -133,11 +137,23 @@ async def find(call: Call) -> int:
         tests[test] = words.pop(0)
     rc = 0
     for path in paths or ["."]:
-        rc = _find(call, path, tests) or rc
+        rc = _find(call, path, tests, names or [tests.get("-name", "*")]) or rc
     return rc
 
 
-def _find(call: Call, path: str, tests: dict[str, str]) -> int:
+def _alternatives(words: list[str]) -> tuple[list[str], list[str]]:
+    """The globs of `-name GLOB -o -name GLOB … )`, and what comes after it."""
+    end = words.index(")") if ")" in words else 0
+    inside = words[:end]
+    well_formed = all(
+        word == {0: "-name", 2: "-o"}.get(index % 3, word) for index, word in enumerate(inside)
+    )
+    if len(inside) % 3 != 2 or not well_formed:
+        raise UsageError("find: the lab knows `( -name GLOB -o -name GLOB … )` only")
+    return inside[1::3], words[end + 1 :]
+
+
+def _find(call: Call, path: str, tests: dict[str, str], names: list[str]) -> int:
     try:
         real, _ = call.files.resolve(call.path(path), call.user, follow=False)
     except FileError as error:
@@ -149,11 +165,11 @@ def _find(call: Call, path: str, tests: dict[str, str]) -> int:
     for found in call.files.walk(real):
         if any(found.startswith(folder + "/") for folder in closed):
             continue
-        shown = path + found[len(real) :]
+        shown = path.rstrip("/") + found[len(real) :] if found != real else path
         depth = found[len(real) :].count("/")
         entry = call.files.entry(found, "root", follow=False)
         if depth <= int(tests.get("-maxdepth", 99)) and depth >= int(tests.get("-mindepth", 0)):
-            named = fnmatchcase(posixpath.basename(found), tests.get("-name", "*"))
+            named = any(fnmatchcase(posixpath.basename(found), name) for name in names)
             typed = "-type" not in tests or entry.kind is kinds.get(tests["-type"])
             if named and typed:
                 call.say(shown)

@@ -120,12 +120,11 @@ def knock(world: World, source: Host, address: str, port: int) -> None:
 
     Raises:
         ConnectionError: with bash's reason.
+        TimeoutError: likewise, when nothing answers for as long as the kernel waits.
     """
     door = world.connect(source, address, port).door
-    if door is Door.OPEN:
-        return
-    raise ConnectionError(
-        {Door.REFUSED: "Connection refused", Door.NO_ROUTE: "No route to host"}.get(
-            door, "Connection timed out"
-        )
-    )
+    if door is Door.DROPPED:
+        raise TimeoutError("Connection timed out")
+    if door is not Door.OPEN:
+        refused = door is Door.REFUSED
+        raise ConnectionError("Connection refused" if refused else "No route to host")

@@ -6,6 +6,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from lab.phase import Phase
 from selftests.drills.outliving import Outliving
 from selftests.drills.runners import Kill, Runners
 
@@ -22,14 +23,19 @@ SELECTED = {
     "F6-2": "--gate=P1,P2,P3,P4,F6-2",
     "F6-2R": "--gate=F6-2R",
     "F6-3": "--gate=P1,P2,P3,P4,F6-3",
+    "W-1": "--gate=W-1",
+    "W-2": "--gate=W-2",
 }
 
 
 @contextmanager
-def lab_and_runners(folder: Path, **limits: float) -> Iterator[tuple[Outliving, Runners]]:
+def lab_and_runners(
+    folder: Path, *, phase: Phase = Phase.C, nodes: int = 3, **limits: float
+) -> Iterator[tuple[Outliving, Runners]]:
     """A lab that outlives its runners, and what makes those."""
     (folder / "lab").mkdir()
-    with Outliving(folder / "lab", **limits) as lab, Runners(lab, folder) as runners:
+    lab = Outliving(folder / "lab", phase=phase, nodes=nodes, **limits)
+    with lab, Runners(lab, folder) as runners:
         yield lab, runners
 
 

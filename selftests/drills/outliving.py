@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lab.host import Host
+    from lab.objects import Store
     from lab.world import World
 
 T = TypeVar("T")
@@ -39,6 +40,8 @@ LIMITS = {
     "command": 2.0,
     "undo_failover": 30.0,
     "undo_outage": 30.0,
+    "undo_drain": 30.0,
+    "ready_holds": 0.2,
 }
 PACE = Pace(
     fall=0.05,
@@ -119,8 +122,10 @@ class Outliving:
         holding: a runner was told to wait, and waits for `go`.
     """
 
-    def __init__(self, folder: Path, **limits: float) -> None:
-        self.lab = Lab(Settings(folder / "labs", phase=Phase.C, nodes=3))
+    def __init__(
+        self, folder: Path, *, phase: Phase = Phase.C, nodes: int = 3, **limits: float
+    ) -> None:
+        self.lab = Lab(Settings(folder / "labs", phase=phase, nodes=nodes))
         self.relay = Relay()
         self.control = folder / "control"
         self.holding, self.go = threading.Event(), threading.Event()
@@ -205,6 +210,8 @@ class Outliving:
         """What a drill may not leave; call it inside."""
         world = self.world
         found = [each for host in world.control_planes for each in _of(host)]
+        for machine in world.layout.workers:
+            found += _of_worker(world.hosts[machine.name], world.objects)
         holders = [host.name for host in world.holders()]
         if holders != ["rke-cp01"]:
             found.append(f"the VIP is on {holders}")
@@ -239,6 +246,21 @@ def _of(host: Host) -> Iterator[str]:
         unit = host.units[name]
         if (unit.active, unit.masked, unit.file_state) != ("active", False, "enabled"):
             yield f"{host.name}: {name} is {unit.active}, masked {unit.masked}, {unit.file_state}"
+    yield from _left_on(host)
+
+
+def _of_worker(host: Host, store: Store) -> Iterator[str]:
+    node = store.get("Node", "", host.name)
+    assert node is not None
+    ready = next(each for each in node["status"]["conditions"] if each["type"] == "Ready")
+    if ready["status"] != "True" or node["spec"].get("taints"):
+        yield f"{host.name}: Ready {ready['status']}, taints {node['spec'].get('taints')}"
+    if node["spec"].get("unschedulable"):
+        yield f"{host.name} is cordoned"
+    yield from _left_on(host)
+
+
+def _left_on(host: Host) -> Iterator[str]:
     for name in host.units:
         if name.startswith(("rke2-undo-", "rke2-drill-")):
             yield f"{host.name}: {name} is left"

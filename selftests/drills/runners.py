@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from selftests.drills.outliving import Outliving
 
-NODES = {"control-plane": ["rke-cp01", "rke-cp02", "rke-cp03"], "worker": []}
+CONTROL_PLANES = ["rke-cp01", "rke-cp02", "rke-cp03"]
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,10 @@ class Runners:
         """A new log, in which everything but what each run must prove itself has passed."""
         self.reports = self.folder / f"reports-{next(self._numbers)}"
         ledger = Ledger.open(self.reports, "lab", run="earlier")
+        workers = [machine.name for machine in self.lab.world.layout.workers]
+        nodes = {"control-plane": CONTROL_PLANES, "worker": workers}
         for gate in GATES:
-            for key in keys(gate, NODES):
+            for key in keys(gate, nodes):
                 node = key.partition("[")[2].removesuffix("]") or None
                 record = GateRecord(
                     gate.id, node, Verdict.PASS, "as it was", datetime.now(UTC), 0.0
@@ -151,7 +153,7 @@ class Runners:
 
     def servers(self) -> dict[str, tuple[bool, bool]]:
         """By control plane: active and masked, as the finished steps of a restore leave it."""
-        states = dict.fromkeys(NODES["control-plane"], (True, False))
+        states = dict.fromkeys(CONTROL_PLANES, (True, False))
         for line in self.steps("F6-3"):
             verb, _, what = line["step"].partition(" ")
             if line["state"] != "done" or what != "rke2-server":
@@ -169,7 +171,9 @@ class Runners:
             each for each in mine if each.get("step") == AFTERMATH and each.get("of") == run
         )
         before = [each for each in mine if each["seq"] < told["seq"]]
-        assert {each["kind"] for each in before if each.get("step") != AFTERMATH} == {"run-start"}
+        # What it did before was to undo that drill.
+        others = [each for each in before if each.get("of") != run]
+        assert {each["kind"] for each in others if each.get("step") != AFTERMATH} == {"run-start"}
         return told
 
     def verify(self) -> None:

@@ -74,6 +74,14 @@ _JOIN_LIMITS = {
     "ready_holds": 1.0,
     "reboot_residue": 2.0,
 }
+# A connectivity test of the lab takes a second, and its flows never pause.
+_CILIUM_LIMITS = {
+    "hubble": 5.0,
+    "hubble_growth": 1.5,
+    "hubble_growth_poll": 0.1,
+    "connectivity_test": 15.0,
+    "connectivity_end": 1.0,
+}
 _NOT_STRETCHED = (
     "vip_poll",
     "reconnect",
@@ -81,6 +89,7 @@ _NOT_STRETCHED = (
     "authorization",
     "worker_registered_poll",
     "nodes_ready_poll",
+    "hubble_growth_poll",
 )
 _SCENARIO_LIMITS = _LIMITS | {
     "connect": 2.0,
@@ -110,6 +119,7 @@ def write(world: World, folder: Path, port: int, *, scenario: bool, rtt: float) 
 def _document(world: World, port: int, *, scenario: bool, rtt: float) -> dict[str, Any]:
     bastion, gateway = world.layout.bastion, world.layout.gateway
     limits = (_SCENARIO_LIMITS if scenario else _LIMITS) | _DRILL_LIMITS | _JOIN_LIMITS
+    limits |= _CILIUM_LIMITS
     # A round trip more or less must not turn into a missed limit.
     limits = {
         name: value if name.startswith(_NOT_STRETCHED) else value + 20 * rtt

@@ -9,14 +9,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from lab import layout
 from lab.commands import CommandLog, Ended, LinkCut, run
 from lab.host import Link, Ssh
 from lab.keys import host_key, user_key
-from lab.pipes import Mute, Pipe, pair
+from lab.pipes import Mute, Stream, pair
 from lab.relay import delayed
 from lab.replies import Cut
 from lab.sshlib import asyncssh
@@ -58,11 +57,11 @@ class _Server(asyncssh.SSHServer):
 
     def connection_made(self, conn: SSHServerConnection) -> None:
         self._conn = conn
-        self._fleet.connections.add(conn)
+        self._fleet.connections[conn] = self._name
 
     def connection_lost(self, exc: Exception | None) -> None:
         del exc
-        self._fleet.connections.discard(self._conn)
+        self._fleet.connections.pop(self._conn, None)
 
     def begin_auth(self, username: str) -> bool:
         del username
@@ -102,16 +101,6 @@ class _Server(asyncssh.SSHServer):
             await asyncio.gather(work, gone, return_exceptions=True)
 
 
-@dataclass(frozen=True, slots=True)
-class _Stream:
-    """A connection to an API, and through which address it was made."""
-
-    pipe: Pipe
-    source: str
-    address: str
-    host: str
-
-
 class Fleet:
     """All machines of one lab, reachable through one port.
 
@@ -124,7 +113,7 @@ class Fleet:
 
     def __init__(self, stage: Stage, log: CommandLog, front: ApiFront, rtt: float) -> None:
         self.stage = stage
-        self.connections: set[SSHServerConnection] = set()
+        self.connections: dict[SSHServerConnection, str] = {}
         self.user_key = asyncssh.import_public_key(user_key(stage.world.seed).public)
         self._log = log
         self._front = front
@@ -132,7 +121,7 @@ class Fleet:
         self._tasks: set[asyncio.Task[None]] = set()
         self._options: dict[tuple[str, int], asyncssh.SSHServerConnectionOptions] = {}
         self._listener: socket.socket | None = None
-        self._api_streams: list[_Stream] = []
+        self._api_streams: list[Stream] = []
 
     async def listen(self) -> int:
         """Open the bastion's port on loopback; the port."""
@@ -240,13 +229,16 @@ class Fleet:
         if port == API_PORT and not host.api_hangs:
             pipe, far = await pair()
             await self._front.serve(host.name, far)
-            self._api_streams.append(_Stream(pipe, source, address, host.name))
+            self._api_streams.append(Stream(pipe, source, address, host.name))
             return pipe
         return Mute()
 
     def follow(self) -> None:
         """Let open connections feel what has become of the address they were made to."""
         world = self.stage.world
+        for connection, name in list(self.connections.items()):
+            if world.hosts[name].link is Link.DOWN:
+                connection.abort()
         self._api_streams = [stream for stream in self._api_streams if not stream.pipe.closed]
         for stream in self._api_streams:
             reached = world.connect(world.hosts[stream.source], stream.address, API_PORT)

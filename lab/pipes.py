@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lab.sshlib import asyncssh
@@ -74,6 +75,16 @@ class Pipe(asyncssh.SSHTCPSession[bytes]):
     def resume_writing(self) -> None:
         """The client reads again."""
         self._transport.resume_reading()
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A connection to an API, and through which address it was made."""
+
+    pipe: Pipe
+    source: str
+    address: str
+    host: str
 
 
 class _Far(asyncio.Protocol):

@@ -58,6 +58,19 @@ class Rejoin(StrEnum):
     NEVER_READY = "never-ready"
 
 
+class Reboot(StrEnum):
+    """What becomes of a machine that is told to restart."""
+
+    IGNORED = "ignored"
+    GONE = "gone"
+    NOT_READY = "not-ready"
+    UNNOTICED = "unnoticed"
+    LABEL_LOST = "label-lost"
+    AGENT_DOWN = "agent-down"
+    TAINT_STAYS = "taint-stays"
+    FLAPS = "flaps"
+
+
 @dataclass(slots=True)
 class Trouble:
     """What waits to go wrong.
@@ -77,6 +90,8 @@ class Trouble:
         unpullable: parts of names of images that no registry has.
         ready_after: nodes that become Ready only after so many seconds.
         flapping: nodes that are Ready and NotReady in turn, and for how many seconds each.
+        reboot: per node, what goes wrong when it restarts.
+        boot_takes: per node, seconds until a machine that restarts answers again.
         clinging_taints: nodes whose taints of the controllers stay when they are Ready again.
         idle: controllers (kind, namespace, name) that make up for nothing.
         policy_delay: seconds until NetworkPolicies are enforced; infinity is never.
@@ -100,6 +115,8 @@ class Trouble:
     unpullable: list[str] = field(default_factory=list)
     ready_after: dict[str, float] = field(default_factory=dict)
     flapping: dict[str, tuple[float, float]] = field(default_factory=dict)
+    reboot: dict[str, Reboot] = field(default_factory=dict)
+    boot_takes: dict[str, float] = field(default_factory=dict)
     clinging_taints: set[str] = field(default_factory=set)
     idle: set[tuple[str, str, str]] = field(default_factory=set)
     policy_delay: float = 0.0

@@ -30,9 +30,11 @@ class Container:
         host: the machine that it is for what runs in it.
         log: what its own process has printed, its restarts apart.
         former: the log of the process before a restart.
+        node: the name of the node it runs on.
     """
 
     host: Host
+    node: str
     log: bytearray = field(default_factory=bytearray)
     former: bytearray = field(default_factory=bytearray)
     task: asyncio.Task[int] | None = None
@@ -51,8 +53,15 @@ class Containers:
         known = self._known.get(key)
         if known is None or known.host.machine.address != address:
             log = known.log if known else bytearray()
-            self._known[key] = known = Container(_machine(world, pod, name), log)
+            node = pod["spec"].get("nodeName", "")
+            self._known[key] = known = Container(_machine(world, pod, name), node, log)
         return known
+
+    def end_on(self, host: Host) -> None:
+        """End everything that runs in containers of that node."""
+        for container in self._known.values():
+            if container.node == host.name and container.task is not None:
+                container.task.cancel()
 
     def forget(self, uid: str) -> None:
         """End what runs in the pod; its logs are gone."""

@@ -30,9 +30,7 @@ def begin(world: World, store: Store, work: Work) -> None:
         nodes.agent_down(world, store, name)
         arrive(world, store, work, name, late[name])
     for name, (up, down) in world.trouble.flapping.items():
-        work.soon(
-            world, up, ("flap", name), partial(_fall, world, store, work, name, up=up, down=down)
-        )
+        flap(world, store, work, name, up=up, down=down)
 
 
 def arrive(world: World, store: Store, work: Work, name: str, wait: float) -> None:
@@ -45,6 +43,12 @@ def arrive(world: World, store: Store, work: Work, name: str, wait: float) -> No
     work.soon(world, wait, ("arrive", name), act)
 
 
+def flap(world: World, store: Store, work: Work, name: str, *, up: float, down: float) -> None:
+    """Let the Ready node be NotReady and Ready in turn, for ever."""
+    again = partial(_fall, world, store, work, name, up=up, down=down)
+    work.soon(world, up, ("flap", name), again)
+
+
 def _fall(world: World, store: Store, work: Work, name: str, *, up: float, down: float) -> None:
     nodes.not_ready(world, store, name, message="PLEG is not healthy", reason="KubeletNotReady")
     again = partial(_rise, world, store, work, name, up=up, down=down)
@@ -53,5 +57,4 @@ def _fall(world: World, store: Store, work: Work, name: str, *, up: float, down:
 
 def _rise(world: World, store: Store, work: Work, name: str, *, up: float, down: float) -> None:
     nodes.ready(world, store, name)
-    again = partial(_fall, world, store, work, name, up=up, down=down)
-    work.soon(world, up, ("flap", name), again)
+    flap(world, store, work, name, up=up, down=down)

@@ -48,7 +48,7 @@ class Kubelets:
     store: Store
     census: Census
     work: Work
-    held: dict[str, dict[Place, str]] = field(default_factory=dict)
+    held: dict[str, dict[tuple[Place, str], tuple[str, Step]]] = field(default_factory=dict)
     images: set[str] = field(default_factory=set)
     ended: set[str] = field(default_factory=set)
 
@@ -69,10 +69,10 @@ class Kubelets:
 
     def speaks(self, host: Host) -> None:
         """The node's kubelet talks to the API again."""
-        for place, uid in self.held.pop(host.name, {}).items():
+        for (place, what), (uid, step) in self.held.pop(host.name, {}).items():
             pod = self.store.peek("Pod", *place)
             if pod is not None and pod["metadata"]["uid"] == uid:
-                self.notice(pod)
+                self._later(pod, 0.0, what, step)
 
     def connected(self, node: str) -> None:
         """The node has its pod network: what could not start without it may."""
@@ -83,6 +83,14 @@ class Kubelets:
             ]
             if states and all(each.get("reason") == podstatus.WAITING for each in states):
                 self._later(pod, 0.0, "pull", self._pull)
+
+    def network_of(self, node: str) -> str | None:
+        """The node's part of the pod network, as Cilium knows it."""
+        found = self.store.peek("CiliumNode", "", node)
+        if found is None or not self.world.phase.reached(Phase.E):
+            return None
+        cidrs: list[str] = found["spec"]["ipam"].get("podCIDRs") or []
+        return cidrs[0] if cidrs else None
 
     def _later(self, pod: Object, wait: float, what: str, step: Step) -> None:
         """Do the step after a while, if the pod is still the same and its kubelet can talk."""
@@ -99,7 +107,7 @@ class Kubelets:
             if host.posts:
                 step(found, host)
             else:
-                self.held.setdefault(host.name, {})[place] = uid
+                self.held.setdefault(host.name, {})[place, what] = (uid, step)
 
         self.work.soon(self.world, wait, (what, uid), fire)
 
@@ -154,16 +162,18 @@ class Kubelets:
         """Give the pod an address of the node's network; false where there is none."""
         if pod["status"].get("podIP"):
             return True
-        node = self.store.peek("CiliumNode", "", host.name)
-        if node is None or not self.world.phase.reached(Phase.E):
+        cidr = self.network_of(host.name)
+        if cidr is None:
             return False
-        cidr = node["spec"]["ipam"]["podCIDRs"][0]
         podstatus.addressed(pod, self.census.free_address(self.store, host.name, cidr))
         self.store.put(pod)
         return True
 
     def _run(self, pod: Object, host: Host) -> None:
         now = self.world.now()
+        if pod["status"].get("phase") != "Pending":
+            # The machine has restarted meanwhile, and all its pods with it.
+            return
         if self.world.trouble.crashes(pod):
             self._crash(pod)
             return
@@ -174,9 +184,10 @@ class Kubelets:
             self.store.put(networks.cilium_endpoint(seed, pod, address, now))
         for status in pod["status"]["containerStatuses"]:
             if argv := containers.entry(pod, status["name"]):
-                self._start(pod, status["name"], argv)
+                self.start(pod, status["name"], argv)
 
-    def _start(self, pod: Object, name: str, argv: tuple[str, ...]) -> None:
+    def start(self, pod: Object, name: str, argv: tuple[str, ...]) -> None:
+        """Run the container's own process in the background."""
         container = self.world.containers.of(self.world, pod, name)
         place = (pod["metadata"]["namespace"], pod["metadata"]["name"])
         uid = pod["metadata"]["uid"]
@@ -228,7 +239,7 @@ class Kubelets:
         del host
         podstatus.again(pod, name, self.world.now())
         self.store.put(pod)
-        self._start(pod, name, containers.entry(pod, name))
+        self.start(pod, name, containers.entry(pod, name))
 
     def _crash(self, pod: Object) -> None:
         name = pod["metadata"]["name"]

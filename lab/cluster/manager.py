@@ -21,6 +21,7 @@ from lab.cluster import (
 from lab.cluster.census import Census, is_over, owner_of
 from lab.cluster.kubelets import Kubelets
 from lab.cluster.replicas import KINDS, Replicas
+from lab.cluster.returning import Return
 from lab.cluster.selectors import selects
 from lab.cluster.work import Work
 
@@ -63,6 +64,7 @@ class Manager:
         """The host's kubelet talks to the API again."""
         if self.kubelets is not None:
             self.kubelets.speaks(host)
+            Return(self.kubelets, host).begin()
 
     def _notice(
         self,
@@ -82,6 +84,11 @@ class Manager:
             self._node(world, store, replicas, before, after)
         elif kind in KINDS:
             self._owner(world, replicas, item)
+        elif kind == "ServiceAccount" and before is None:
+            # Without it no pod could be made there.
+            for each in sorted(KINDS):
+                for owner in list(store.each(each, item["metadata"]["namespace"])):
+                    self._owner(world, replicas, owner)
         elif kind == "Namespace" and after is not None:
             if "deletionTimestamp" in after["metadata"]:
                 name = after["metadata"]["name"]

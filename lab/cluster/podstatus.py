@@ -99,6 +99,14 @@ def restarted(pod: Object, now: datetime) -> None:
         status["restartCount"] += 1
 
 
+def lost(pod: Object, now: datetime) -> None:
+    """Its containers are gone with the machine, and are not started again."""
+    for status in pod["status"]["containerStatuses"]:
+        status["state"] = {"terminated": {**status["lastState"]["terminated"]}}
+        status |= {"ready": False, "started": False, "lastState": {}}
+    over(pod, now)
+
+
 def again(pod: Object, name: str, now: datetime) -> None:
     """One container was started again."""
     statuses = pod["status"]["containerStatuses"]

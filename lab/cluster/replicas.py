@@ -156,9 +156,8 @@ class Replicas:
         }
         if owner["kind"] != "StatefulSet":
             item["metadata"]["generateName"] = f"{metadata['name']}-"
-        for admit in ADMITS["Pod"]:
-            admit(self.world, self.store, item)
-        self.store.put(item)
+        if all(admit(self.world, self.store, item) is None for admit in ADMITS["Pod"]):
+            self.store.put(item)
 
     def _remove(self, pod: Object) -> None:
         host = server(self.world)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from lab.filesystem import FileError
 from lab.host import Unit
 from lab.tools.call import UsageError, split
+from lab.tools.power import restart
 from lab.tools.unit_changes import CHANGES, change
 
 if TYPE_CHECKING:
@@ -78,6 +79,8 @@ async def systemctl(call: Call) -> int:
         name="systemctl",
     )
     verb, names = (options.rest or ["list-units"])[0], [_full(name) for name in options.rest[1:]]
+    if verb == "reboot":
+        return restart(call)
     if verb in CHANGES:
         return await change(call, verb, names, options)
     if verb not in _QUERIES:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.core.verdicts import Undecided
-from fixtures.core.waits import Deadline, eventually, steadily
+from fixtures.core.waits import Deadline, Patience, eventually, steadily
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -257,3 +257,16 @@ class TestSteadily:
         told: list[float] = []
         watch(time, observe("Ready"), on_wait=lambda _what, elapsed, _limit: told.append(elapsed))
         assert told == [0, 3, 6, 9]
+
+
+def test_waits_of_one_name_share_their_time(time: Time) -> None:
+    patience = Patience(time.clock)
+    assert patience.left("joining", 600) == 600
+    time.now += 400
+    assert patience.left("joining", 600) == 200
+    assert patience.left("other", 600) == 600
+    assert patience.left("", 600) == 600
+    time.now += 400
+    assert patience.left("joining", 600) == 0
+    patience.renew()
+    assert patience.left("joining", 600) == 600

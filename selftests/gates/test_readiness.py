@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from fixtures.core.requests import KubeGet, Refusal
-from selftests.gates.deciding import decide
+from fixtures.core.waits import eventually
+from fixtures.judge.readiness import Staying
+from fixtures.judge.waiting import clears, readiness
+from fixtures.observe.vitals import Vitals
+from selftests.gates.deciding import Time, decide
 from selftests.gates.joined import (
     CLOCK,
     LIST_LEASES,
@@ -52,18 +56,40 @@ def test_what_never_becomes_ready_fails_at_the_limit(gate: str, node: str) -> No
     world.ready(WORKER, "False", at(-3600))
     decided = decide(world, gate, node)
     assert decided.verdict == "FAIL"
-    assert decided.waited == 660
+    assert decided.waited == 600
     text = decided.text[:400]
     assert f"{WORKER} is not Ready since 2026-11-30T11:00:00Z: False, Why (because)" in text
     assert "next: its Cilium agent, `kubectl" in text
-    assert "last of 67 looks (limit 660 s)" in text
+    assert "last of 61 looks (limit 600 s)" in text
 
 
 @both
-def test_what_comes_too_late_fails(gate: str, node: str) -> None:
+@pytest.mark.parametrize(("when", "verdict", "waited"), [(599, "PASS", 660), (605, "FAIL", 600)])
+def test_what_comes_at_the_last_moment_is_watched_beyond_the_limit(
+    gate: str, node: str, when: float, verdict: str, waited: float
+) -> None:
     world = joined()
-    becomes_ready(world, 655)
-    assert decide(world, gate, node).verdict == "FAIL"
+    becomes_ready(world, when)
+    decided = decide(world, gate, node)
+    assert (decided.verdict, decided.waited) == (verdict, waited), decided.text
+
+
+def test_a_limit_that_others_have_used_up_takes_no_watch_from_a_young_ready() -> None:
+    world, limits = joined(), joined().cluster.limits
+    world.ready(WORKER, "True", at(-3))
+    time = Time()
+    world.clock = lambda: time.now
+    sign, staying = Vitals(world.cluster, world).of_one, Staying(limits)
+    node = world.cluster.node(WORKER)
+
+    def wait(*args: Any, shared: str, within: float, **rest: Any) -> Any:
+        within = 0.0 if shared else within
+        return eventually(*args, within=within, clock=world.clock, sleep=time.sleep, **rest)
+
+    assert clears(lambda: staying([sign.again(node)]), wait, readiness(limits), "x") == ()
+    world.ready(WORKER, "False")
+    found = clears(lambda: staying([sign.again(node)]), wait, readiness(limits), "x")
+    assert found[-1] == "the limit of 600 s was over when it was first looked at"
 
 
 @both
@@ -230,12 +256,12 @@ def test_silence_at_the_end_of_a_wait_is_unknown(gate: str, node: str) -> None:
 
     def silence(world: Joined, now: float) -> None:
         quiet = Reply(silent="the VIP does not answer within 20 s")
-        world.bodies = {LIST_NODES: quiet, f"{LIST_NODES}/{WORKER}": quiet} if now > 600 else {}
+        world.bodies = {LIST_NODES: quiet, f"{LIST_NODES}/{WORKER}": quiet} if now > 590 else {}
 
     world.happens = silence
     decided = decide(world, gate, node)
     assert decided.verdict == "UNKNOWN"
-    assert "the VIP does not answer within 20 s; so at the last of 67 looks" in decided.text
+    assert "the VIP does not answer within 20 s; so at the last of 61 looks" in decided.text
 
 
 def test_a_worker_is_judged_alone() -> None:

@@ -245,7 +245,7 @@ def test_a_lasting_taint_fails_and_a_passing_one_does_not(taint: dict[str, str])
     world = joined()
     world.taint(WORKER, taint)
     decided = decide(world, "D.6", WORKER)
-    assert (decided.verdict, decided.waited) == ("FAIL", 660)
+    assert (decided.verdict, decided.waited) == ("FAIL", 600)
     assert f"{WORKER} has the taint {taint['key']}" in decided.text[:400]
 
     def goes(world: Joined, now: float) -> None:

@@ -28,6 +28,10 @@ from selftests.gates.world import AT, Reply
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from fixtures.core.inventory import Node
+    from fixtures.judge.findings import Findings
+    from fixtures.observe.vitals import Sign
+
 WORKER = "rke-platform01"
 GATES = [("D.5", WORKER), ("D2.nodes", "")]
 both = pytest.mark.parametrize(("gate", "node"), GATES, ids=["D.5", "D2.nodes"])
@@ -74,22 +78,37 @@ def test_what_comes_at_the_last_moment_is_watched_beyond_the_limit(
     assert (decided.verdict, decided.waited) == (verdict, waited), decided.text
 
 
-def test_a_limit_that_others_have_used_up_takes_no_watch_from_a_young_ready() -> None:
-    world, limits = joined(), joined().cluster.limits
-    world.ready(WORKER, "True", at(-3))
+def used_up(world: Joined, sign: Callable[[Node], Sign]) -> Findings:
+    """D.5 when the gates before it have waited as long as all of them may."""
     time = Time()
     world.clock = lambda: time.now
-    sign, staying = Vitals(world.cluster, world).of_one, Staying(limits)
-    node = world.cluster.node(WORKER)
 
     def wait(*args: Any, shared: str, within: float, **rest: Any) -> Any:
         within = 0.0 if shared else within
         return eventually(*args, within=within, clock=world.clock, sleep=time.sleep, **rest)
 
-    assert clears(lambda: staying([sign.again(node)]), wait, readiness(limits), "x") == ()
+    node, limits = world.cluster.node(WORKER), world.cluster.limits
+    staying = Staying(limits)
+    return clears(lambda: staying([sign(node)]), wait, readiness(limits), "it is Ready")
+
+
+def test_a_limit_that_others_used_up_takes_no_watch_from_a_young_ready() -> None:
+    world = joined()
+    world.ready(WORKER, "True", at(-3))
+    assert used_up(world, Vitals(world.cluster, world).of_one.polling()) == ()
+
+
+def test_a_limit_that_others_used_up_makes_no_old_answer_count() -> None:
+    world = joined()
+    vitals = Vitals(world.cluster, world)
     world.ready(WORKER, "False")
-    found = clears(lambda: staying([sign.again(node)]), wait, readiness(limits), "x")
-    assert found[-1] == "the limit of 600 s was over when it was first looked at"
+    vitals.of_one(world.cluster.node(WORKER))
+    world.ready(WORKER)
+    assert used_up(world, vitals.of_one.polling()) == ()
+    world.ready(WORKER, "False")
+    world.forget()
+    found = used_up(world, vitals.of_one.polling())
+    assert found[-1] == "so at the last of 2 looks (limit 600 s)"
 
 
 @both

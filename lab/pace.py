@@ -35,6 +35,7 @@ class Pace:
         replace: a controller makes up for a pod that is gone.
         namespace: between two looks at what is left in a namespace that is deleted.
         cni: a node's Cilium agent runs and the node is Ready.
+        evict: kubectl tries an eviction that was refused again (really 5 s).
         flap: a node that flaps is Ready, or not, for so long (really 3 s).
         shutdown: from `reboot` to a machine that no longer answers.
         boot: until it answers again (really a minute or two).
@@ -70,6 +71,7 @@ class Pace:
     replace: float = 0.03
     namespace: float = 0.1
     cni: float = 0.3
+    evict: float = 0.25
     flap: float = 0.3
     shutdown: float = 0.05
     boot: float = 0.7

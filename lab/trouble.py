@@ -92,6 +92,7 @@ class Trouble:
         flapping: nodes that are Ready and NotReady in turn, and for how many seconds each.
         reboot: per node, what goes wrong when it restarts.
         boot_takes: per node, seconds until a machine that restarts answers again.
+        stays_cordoned: nodes that `kubectl uncordon` leaves as they are, and says nothing.
         clinging_taints: nodes whose taints of the controllers stay when they are Ready again.
         idle: controllers (kind, namespace, name) that make up for nothing.
         policy_delay: seconds until NetworkPolicies are enforced; infinity is never.
@@ -117,6 +118,7 @@ class Trouble:
     flapping: dict[str, tuple[float, float]] = field(default_factory=dict)
     reboot: dict[str, Reboot] = field(default_factory=dict)
     boot_takes: dict[str, float] = field(default_factory=dict)
+    stays_cordoned: set[str] = field(default_factory=set)
     clinging_taints: set[str] = field(default_factory=set)
     idle: set[tuple[str, str, str]] = field(default_factory=set)
     policy_delay: float = 0.0

@@ -92,6 +92,15 @@ class Kubelets:
         cidrs: list[str] = found["spec"]["ipam"].get("podCIDRs") or []
         return cidrs[0] if cidrs else None
 
+    def address(self, pod: Object, node: str) -> bool:
+        """Give the pod an address; false where there is no network for it."""
+        if pod["spec"].get("hostNetwork"):
+            return True
+        cidr = self.network_of(node)
+        if cidr is not None:
+            podstatus.addressed(pod, self.census.free_address(self.store, node, cidr))
+        return cidr is not None
+
     def _later(self, pod: Object, wait: float, what: str, step: Step) -> None:
         """Do the step after a while, if the pod is still the same and its kubelet can talk."""
         metadata = pod["metadata"]
@@ -125,15 +134,13 @@ class Kubelets:
         )
         if absent is not None:
             self._no_image(pod, absent)
-        elif pod["spec"].get("hostNetwork"):
+        elif pod["spec"].get("hostNetwork") or self.network_of(host.name) is not None:
             self._later(pod, self.world.pace.container, "run", self._run)
-        elif not self._connect(pod, host):
+        else:
             source = f"kubelet, {host.name}"
             events.record(
                 self.world, self.store, pod, "FailedCreatePodSandBox", _NO_CNI, source=source
             )
-        else:
-            self._later(pod, self.world.pace.container, "run", self._run)
 
     def _has(self, image: str) -> bool:
         if self.world.trouble.cannot_pull(image):
@@ -158,17 +165,6 @@ class Kubelets:
             events.record(self.world, self.store, pod, "BackOff", text, source=f"kubelet, {node}")
         self.store.put(pod)
 
-    def _connect(self, pod: Object, host: Host) -> bool:
-        """Give the pod an address of the node's network; false where there is none."""
-        if pod["status"].get("podIP"):
-            return True
-        cidr = self.network_of(host.name)
-        if cidr is None:
-            return False
-        podstatus.addressed(pod, self.census.free_address(self.store, host.name, cidr))
-        self.store.put(pod)
-        return True
-
     def _run(self, pod: Object, host: Host) -> None:
         now = self.world.now()
         if pod["status"].get("phase") != "Pending":
@@ -176,6 +172,8 @@ class Kubelets:
             return
         if self.world.trouble.crashes(pod):
             self._crash(pod)
+            return
+        if not self.address(pod, host.name):
             return
         podstatus.running(pod, now)
         self.store.put(pod)

@@ -90,12 +90,8 @@ class Return:
         world, store = self.kubelets.world, self.kubelets.store
         if world.trouble.crashes(pod):
             return
-        if not pod["spec"].get("hostNetwork"):
-            cidr = self.kubelets.network_of(self.host.name)
-            if cidr is None:
-                return
-            census = self.kubelets.census
-            podstatus.addressed(pod, census.free_address(store, self.host.name, cidr))
+        if not self.kubelets.address(pod, self.host.name):
+            return
         podstatus.running(pod, world.now())
         store.put(pod)
         if networks.on_pod_network(pod):

@@ -1,9 +1,11 @@
-"""kubectl 1.36.3 (captures: kube-1.36.3.out); what it writes is in `kubectl_changes`."""
+"""kubectl 1.36.3 (captures: kube-1.36.3.out); what writes and waits is in `kubectl_verbs`."""
 
 from __future__ import annotations
 
+import inspect
 import json
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from lab import apilists, apiserver, layout
@@ -11,7 +13,7 @@ from lab.objects import resource_named
 from lab.tools import tables
 from lab.tools.call import UsageError, split
 from lab.tools.kubeconfig import connect
-from lab.tools.kubectl_changes import create, delete
+from lab.tools.kubectl_verbs import READS, VERBS, Verb
 from lab.tools.pods import execute_in_pod
 
 if TYPE_CHECKING:
@@ -59,17 +61,18 @@ _FLAGS = (
 async def kubectl(call: Call) -> int:
     """`kubectl [OPTIONS] VERB …`."""
     arguments, inner = _until_dashes(call.arguments)
+    known = next((VERBS[word] for word in arguments if word in VERBS), Verb(""))
     options = split(
         arguments,
-        flags=_FLAGS,
-        valued=_VALUED,
+        flags=(*_FLAGS, *known.flags),
+        valued=(*_VALUED, *known.valued),
         name="kubectl",
         refuse="error: unknown flag: {flag}\nSee 'kubectl --help' for usage.",
     )
     verb = (options.rest or [""])[0]
     if verb == "version" and "--client" in options:
         return _version(call)
-    if verb not in ("create", "delete", "get", "exec", "describe", "version"):
+    if verb not in VERBS and verb not in READS:
         raise UsageError(
             f'error: unknown command "{verb}" for "kubectl"'
             if verb
@@ -94,11 +97,22 @@ async def _resources(call: Call, api: Api, options: Options, inner: list[str]) -
     store = call.world.objects_of(api.host)
     if verb == "exec":
         return await _exec(call, store, options, words, inner)
-    if verb in ("create", "delete"):
-        change = create if verb == "create" else delete
-        return change(call, api, options, words)
+    if verb in VERBS:
+        return await _change(call, api, VERBS[verb], options, inner)
     look = _describe if verb == "describe" else _get
     return look(call, store, options, words)
+
+
+async def _change(call: Call, api: Api, verb: Verb, options: Options, inner: list[str]) -> int:
+    family, _, name = verb.function.partition(".")
+    function = getattr(import_module(f"lab.tools.kubectl_{family}"), name)
+    words = options.rest[1:]
+    rc = (
+        function(call, api, options, words, inner)
+        if verb.inner
+        else function(call, api, options, words)
+    )
+    return int(await rc if inspect.isawaitable(rc) else rc)
 
 
 def _version(call: Call) -> int:

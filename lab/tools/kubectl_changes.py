@@ -1,4 +1,4 @@
-"""kubectl's verbs that write: create configmap, delete."""
+"""kubectl create, and what kubectl says of a refusal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 def create(call: Call, api: Api, options: Options, words: list[str]) -> int:
-    """`create configmap NAME [--from-literal=K=V] [-o json|name]`."""
+    """`create configmap NAME [--from-literal=K=V] [-o json|name]`, `create namespace NAME`."""
+    if len(words) == 2 and words[0] in ("namespace", "ns"):
+        return _namespace(call, api, words[1])
     if len(words) != 2 or words[0] not in ("configmap", "cm"):
         raise UsageError(f"error: the lab creates configmaps only, not {' '.join(words)}")
     resource = resource_named("configmap")
@@ -44,26 +46,15 @@ def create(call: Call, api: Api, options: Options, words: list[str]) -> int:
     return 0
 
 
-def delete(call: Call, api: Api, options: Options, words: list[str]) -> int:
-    """`delete KIND NAMES… [--ignore-not-found] [--wait=…]`."""
-    kind, _, slashed = (words or [""])[0].partition("/")
-    resource = resource_named(kind)
-    names = [slashed] if slashed else words[1:]
-    if resource is None or not names:
-        raise UsageError("error: resource(s) were provided, but no name was specified")
-    namespace = (options.get("-n", "--namespace") or "default") if resource.namespaced else ""
-    rc = 0
-    for name in names:
-        place = Target(resource, namespace, name)
-        answer = apiwrites.remove(call.world, api.host, place)
-        if answer.status == 404 and "--ignore-not-found" in options:
-            continue
-        if answer.status != 200:
-            rc = refused(call, answer)
-            continue
-        where = f" from {namespace} namespace" if resource.namespaced else ""
-        call.say(f'{resource.singular} "{name}" deleted{where}')
-    return rc
+def _namespace(call: Call, api: Api, name: str) -> int:
+    resource = resource_named("namespace")
+    assert resource is not None
+    body: Object = {"metadata": {"name": name}}
+    answer = apiwrites.create(call.world, api.host, Target(resource, "", name), body)
+    if answer.status != 201:
+        return refused(call, answer)
+    call.say(f"namespace/{name} created")
+    return 0
 
 
 def refused(call: Call, answer: Answer) -> int:

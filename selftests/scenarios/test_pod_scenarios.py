@@ -1,0 +1,83 @@
+"""What short-lived pods show of the lab's cluster; whatever they show, nothing is left of them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fixtures.gates import GATES, Phase
+from lab.scenario import load
+from selftests.scenarios.passed import pass_all_before
+from selftests.scenarios.replay import SCENARIOS, Replay, replay
+from selftests.scenarios.test_scenarios import expected
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PODS = sorted((SCENARIOS / "pods").glob("*.yaml"))
+MADE = [gate.id for gate in GATES if gate.creates and gate.id != "D2.connectivity"]
+STAYS = "namespaces-that-stay"
+
+
+@pytest.fixture(scope="module")
+def passed_d(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Reports in which everything before D2 was passed."""
+    reports = tmp_path_factory.mktemp("passed-d")
+    pass_all_before(reports, Phase.D2)
+    return reports
+
+
+def run(path: Path, reports: Path) -> Replay:
+    gates = load(path).expect or MADE
+    ended = replay(reports, path, "", f"--gate={','.join(gates)}")
+    assert set(ended.verdicts) == set(gates), ended.console
+    return ended
+
+
+@pytest.mark.parametrize("path", PODS, ids=lambda path: path.stem)
+def test_scenario(path: Path, passed_d: Path, tmp_path: Path) -> None:
+    scenario = load(path)
+    reports = shutil.copytree(passed_d, tmp_path / "reports")
+    ended = run(path, reports)
+    wrong = {
+        key: f"{verdict} ({summary})"
+        for key, (verdict, summary) in ended.verdicts.items()
+        if verdict not in expected(scenario, key)
+    }
+    assert not wrong, ended.console
+    assert ended.rc == int(any(verdict != "PASS" for verdict, _ in ended.verdicts.values()))
+    assert "Traceback" not in ended.console
+    assert ended.unknown == []
+    made = steps(reports, "make Namespace")
+    assert made, ended.console
+    assert steps(reports, "remove Namespace") == (set() if path.stem == STAYS else made)
+    if path.stem == STAYS:
+        told_how_to_remove(made, ended)
+
+
+def steps(reports: Path, title: str) -> set[str]:
+    """The names of objects that steps of that title were done to."""
+    lines = (reports / "lab" / "apply-log.jsonl").read_text().splitlines()
+    logged: list[dict[str, Any]] = [json.loads(line) for line in lines]
+    return {
+        str(line["step"]).removeprefix(f"{title} ")
+        for line in logged
+        if str(line.get("step", "")).startswith(f"{title} ") and line["state"] == "done"
+    }
+
+
+def told_how_to_remove(made: set[str], ended: Replay) -> None:
+    said = " ".join(ended.console.split())
+    assert all(f"kubectl delete namespace {name}" in said for name in made)
+    for _, summary in ended.verdicts.values():
+        assert summary.startswith("its teardown failed: namespace `rke2-acceptance-")
+        assert "(before that: PASS" in summary
+
+
+@pytest.mark.parametrize("gate", MADE)
+@pytest.mark.parametrize("verdict", ["FAIL", "UNKNOWN"])
+def test_every_gate_has_a_scenario_for_each_verdict(gate: str, verdict: str) -> None:
+    assert any(load(path).expect.get(gate) == verdict for path in PODS)

@@ -31,6 +31,7 @@ class SshHost:
     """One SSH server and what it saw.
 
     Attributes:
+        crowded: so many sessions are refused before one is opened.
         forwards: address and port asked for -> local port, or a reason for the refusal, or None
             for a connection that never comes about.
         offers: fingerprints of the keys it was shown, in order.
@@ -45,6 +46,7 @@ class SshHost:
     runs_commands: bool = True
     takes_keys: bool = True
     answers_auth: bool = True
+    crowded: int = 0
     after_refusal: str = "nothing"
     behaviours: dict[str, Callable[[], object]] = field(default_factory=dict)
     answers: dict[str, tuple[int, bytes, bytes]] = field(default_factory=dict)
@@ -133,6 +135,9 @@ class _Server(asyncssh.SSHServer):
         return accepted
 
     def session_requested(self) -> Any:
+        if self._host.crowded:
+            self._host.crowded -= 1
+            raise asyncssh.ChannelOpenError(asyncssh.OPEN_CONNECT_FAILED, "open failed")
         if not self._host.runs_commands:
             return _NoCommands()
         process = asyncssh.SSHServerProcess(self._serve, None, 0, allow_scp=False)

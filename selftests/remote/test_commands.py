@@ -30,6 +30,25 @@ def test_exit_code_255_of_a_command_is_its_answer_not_a_broken_connection(site: 
     assert asker.bastion.connections == 1
 
 
+@pytest.mark.parametrize("refusals", [0, 3])
+def test_a_session_that_is_still_being_cleared_away_is_waited_for(
+    site: Site, refusals: int
+) -> None:
+    site.bastion.crowded = refusals
+    assert isinstance(site.ask(site.asker(), "exit 0", BASTION), Output)
+
+
+def test_a_host_that_opens_no_session_at_all_says_so(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fixtures.remote.connection._CROWDED", 0.1)
+    site.bastion.crowded = 1000
+    answer = site.ask(site.asker(), "exit 0", BASTION)
+    assert isinstance(answer, Silence)
+    assert "opens no session (open failed): see its sshd log and MaxSessions" in answer.reason
+    assert site.bastion.commands == []
+
+
 def test_four_mebibytes_of_stderr_do_not_block(site: Site) -> None:
     answer = site.ask(site.asker(command=10), f"err {4 * MIB}")
     assert isinstance(answer, Output)

@@ -1,0 +1,117 @@
+"""Workers that join, nodes that are Ready or not, and what must run on them (phases D and D2)."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fixtures.gates import Gate, Phase, phase_d, phase_d2
+from lab import phase as applied
+from lab.scenario import load
+from selftests.scenarios.passed import NODES, pass_all_before
+from selftests.scenarios.replay import SCENARIOS, replay
+from selftests.scenarios.test_scenarios import expected
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from _pytest.mark import ParameterSet
+
+    from lab.scenario import Scenario
+
+FILES = sorted((SCENARIOS / "join").glob("*.yaml"))
+GATES = {Phase.D: phase_d.GATES, Phase.D2: phase_d2.GATES}
+# The others say the same in other words, or have their table in selftests/gates.
+ALWAYS = frozenset(
+    {
+        "agents-not-running",
+        "api-forbids-nodes",
+        "components-not-running",
+        "joined",
+        "lease-not-renewed",
+        "nodes-unanswered",
+        "validated",
+        "workers-not-as-designed",
+    }
+)
+# The limits are over soon: what is replayed here is what becomes of it.
+SHORT = """\
+name: short
+faults:
+  - limit: {name: worker_registered, value: 0.5}
+  - limit: {name: nodes_ready, value: 0.6}
+  - limit: {name: ready_holds, value: 0.3}
+  - limit: {name: reboot_residue, value: 0.5}
+"""
+
+
+@pytest.fixture(scope="module")
+def passed(tmp_path_factory: pytest.TempPathFactory) -> dict[Phase, Path]:
+    """Per phase, reports in which everything before it was passed."""
+    found = {phase: tmp_path_factory.mktemp(f"before-{phase.value}") for phase in GATES}
+    for phase, reports in found.items():
+        pass_all_before(reports, phase)
+    return found
+
+
+def phase_of(scenario: Scenario) -> Phase:
+    return Phase.D if scenario.phase is applied.Phase.D else Phase.D2
+
+
+def cases() -> list[ParameterSet]:
+    return [
+        pytest.param(path, id=path.stem, marks=() if path.stem in ALWAYS else pytest.mark.thorough)
+        for path in FILES
+    ]
+
+
+@pytest.mark.parametrize("path", cases())
+def test_scenario(path: Path, passed: dict[Phase, Path], tmp_path: Path) -> None:
+    scenario = load(path)
+    phase = phase_of(scenario)
+    reports = shutil.copytree(passed[phase], tmp_path / "reports")
+    short = reports / "short.yaml"
+    short.write_text(SHORT)
+    gates = ",".join(gate.id for gate in GATES[phase])
+    # Its own faults come after the general ones, and count for more.
+    run = replay(reports, short, "", f"--scenario={path}", f"--gate={gates}")
+    wrong = {
+        key: f"{verdict} ({summary})"
+        for key, (verdict, summary) in run.verdicts.items()
+        if verdict not in expected(scenario, key)
+    }
+    assert not wrong, run.console
+    assert set(run.verdicts) == keys(phase), run.console
+    assert run.rc == int(any(verdict != "PASS" for verdict, _ in run.verdicts.values()))
+    assert "Traceback" not in run.console
+    assert run.unknown == []
+
+
+def keys(phase: Phase) -> set[str]:
+    return {
+        f"{gate.id}[{node}]" if node else gate.id
+        for gate in GATES[phase]
+        for node in NODES[gate.each]
+    }
+
+
+@pytest.mark.parametrize(
+    "gate", [gate for gates in GATES.values() for gate in gates], ids=lambda gate: gate.id
+)
+@pytest.mark.parametrize("verdict", ["PASS", "FAIL", "UNKNOWN"])
+def test_every_gate_has_a_scenario_for_each_verdict(gate: Gate, verdict: str) -> None:
+    scenarios = [load(path) for path in FILES]
+    found = {
+        wanted
+        for scenario in scenarios
+        for key, wanted in scenario.expect.items()
+        if key.partition("[")[0] == gate.id
+    }
+    healthy = {phase_of(scenario) for scenario in scenarios if not scenario.expect}
+    assert verdict in found or (verdict == "PASS" and gate.phase in healthy)
+
+
+def test_what_is_always_replayed_is_there() -> None:
+    assert {path.stem for path in FILES} > ALWAYS

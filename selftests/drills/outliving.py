@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from lab import inventory
+from lab.host import Link
 from lab.pace import Pace
 from lab.phase import Phase
 from lab.server import Lab, Settings
@@ -250,6 +251,9 @@ def _of(host: Host) -> Iterator[str]:
 
 
 def _of_worker(host: Host, store: Store) -> Iterator[str]:
+    # For a while a node is Ready whose machine is away.
+    if host.link is not Link.UP or not host.active("rke2-agent.service"):
+        yield f"{host.name} is away, or its agent does not run"
     node = store.get("Node", "", host.name)
     assert node is not None
     ready = next(each for each in node["status"]["conditions"] if each["type"] == "Ready")

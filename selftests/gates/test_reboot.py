@@ -17,6 +17,7 @@ from fixtures.judge.reboot import (
     no_residue,
     reported,
     reported_anew,
+    still_in,
 )
 from fixtures.observe.answers import Misread
 from fixtures.observe.drill_units import Transient
@@ -65,6 +66,12 @@ def test_the_same_boot_after_it_was_told_to_is_a_known_no() -> None:
 def test_a_machine_that_was_never_told_to_decides_nothing() -> None:
     with pytest.raises(Undecided, match="was never told to"):
         booted_anew(told(OLD, "not-found"), BEFORE, NODE)
+
+
+def test_a_reboot_is_under_way_until_the_boot_is_another_one() -> None:
+    assert still_in(told(OLD), BEFORE, NODE) != ()
+    assert still_in(told(OLD, "not-found"), BEFORE, NODE) == ()
+    assert still_in(told(NEW, "not-found"), BEFORE, NODE) == ()
 
 
 @pytest.mark.parametrize("boot", [OLD, ""])

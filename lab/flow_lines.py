@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from lab import layout
+from lab.cilium import HUBBLE_PORT
 from lab.flows import CAPACITY
 from lab.host import Link
 from lab.networks import identity, on_pod_network
@@ -85,6 +86,7 @@ def connected(world: World) -> list[str]:
         for name in peers(world)
         if name in ready
         and name not in world.flows.apart
+        and (name, HUBBLE_PORT) not in world.cilium.dropped
         and (host := world.hosts.get(name)) is not None
         and host.link is Link.UP
     ]

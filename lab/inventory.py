@@ -28,13 +28,13 @@ _LIMITS = {
     "vip_settle": 1.0,
     "vip_poll": 0.1,
     "reconnect_backoff": 0.2,
-    "dns_pod_ready": 3.0,
-    "dns_utils_ready": 3.0,
+    "dns_pod_ready": 5.0,
+    "dns_utils_ready": 5.0,
     "netpol_probe": 1.0,
     "dns_lookup": 3.0,
     "trial_settles": 3.0,
     "trial_poll": 0.1,
-    "trial_removal": 3.0,
+    "trial_removal": 10.0,
     "trial_lives": 60.0,
 }
 # Scaled with the lab's own pace, so that a drill takes seconds; the undo must not fire in a drill

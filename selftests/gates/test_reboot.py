@@ -14,6 +14,7 @@ from fixtures.judge.reboot import (
     booted_anew,
     comes_up_by_itself,
     kept,
+    never_told,
     no_residue,
     reported,
     reported_anew,
@@ -70,8 +71,9 @@ def test_a_machine_that_was_never_told_to_decides_nothing() -> None:
 
 def test_a_reboot_is_under_way_until_the_boot_is_another_one() -> None:
     assert still_in(told(OLD), BEFORE, NODE) != ()
-    assert still_in(told(OLD, "not-found"), BEFORE, NODE) == ()
     assert still_in(told(NEW, "not-found"), BEFORE, NODE) == ()
+    assert never_told(told(OLD, "not-found"), BEFORE)
+    assert not never_told(told(NEW, "not-found"), BEFORE)
 
 
 @pytest.mark.parametrize("boot", [OLD, ""])

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from lab import controller, layout, operations
+from lab import checkouts, controller, layout, operations
 from lab.keys import host_key, user_key
 from lab.layout import Machine, Part
-from lab.provision import join_secret
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -108,7 +107,6 @@ def write(world: World, folder: Path, port: int, *, scenario: bool, rtt: float) 
     _private(folder / "id_ed25519", key.private)
     _private(folder / "id_ed25519.pub", f"{key.public} operator@lab\n".encode())
     _private(folder / "known_hosts", _known_hosts(world, port).encode())
-    _private(folder / "node-token", f"{join_secret(world)}\n".encode())
     path = folder / "inventory.yaml"
     document = _document(world, port, scenario=scenario, rtt=rtt)
     text = yaml.safe_dump(document, sort_keys=False, default_flow_style=None, width=100)
@@ -175,7 +173,18 @@ def _document(world: World, port: int, *, scenario: bool, rtt: float) -> dict[st
         },
         "worker_label": "wetopi.io/role=platform",
         "control_plane_taint": "node-role.kubernetes.io/control-plane=true:NoSchedule",
-        "controller": {"node_token": "node-token", "tmp": controller.TMP},
+        "controller": {
+            "infrastructure": controller.INFRASTRUCTURE,
+            "docs": controller.DOCS,
+            "ansible_playbook": controller.ANSIBLE,
+            "node_token": controller.NODE_TOKEN,
+            "hosts_json": controller.HOSTS_JSON,
+            "tmp": controller.TMP,
+        },
+        "commits": {
+            "infrastructure": checkouts.infrastructure().wanted[:12],
+            "docs": checkouts.docs().wanted[:12],
+        },
         "operations": {
             "infrastructure": "~/wetopi-infrastructure",
             "ansible_playbook": "~/wetopi-infrastructure/.venv/bin/ansible-playbook",
@@ -191,7 +200,6 @@ def _document(world: World, port: int, *, scenario: bool, rtt: float) -> dict[st
             "netpol_web": "nginx:1.27",
             "netpol_probe": "busybox:1.36",
         },
-        "commits": {"infrastructure": "d553643"},
         "names": {"etcd_snapshot": "pre-addons-fase6"},
         "limits": limits,
     }

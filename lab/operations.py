@@ -54,7 +54,7 @@ def provision(world: World) -> None:
     files.binary(ANSIBLE, "ansible-playbook")
     for program in PROGRAMS:
         files.binary(f"{BIN}/{program}", program)
-    world.operations.repositories[world.bastion.name, CHECKOUT] = infrastructure(world.seed)
+    world.operations.repositories[world.bastion.name, CHECKOUT] = infrastructure()
     world.operations.releases = list(installed(world.phase))
 
 

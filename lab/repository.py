@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from lab.seed import Seed
-
-# The reviewed line of the infrastructure repository, oldest first (runbook, STEP 0; handbook 2.1).
-_INFRASTRUCTURE = ("e283e24", "8d836e8", "d553643", "6d72da5", "ce065f2")
+from lab import checkouts
 
 
 @dataclass(slots=True)
@@ -55,8 +50,8 @@ class Repository:
         return ident
 
 
-def infrastructure(seed: Seed) -> Repository:
+def infrastructure() -> Repository:
     """A fresh clone of the infrastructure repository."""
-    commits = [short + seed.hex("commit", short, digits=33) for short in _INFRASTRUCTURE]
+    commits = checkouts.infrastructure().commits
     parents: dict[str, str | None] = dict(zip(commits, [None, *commits], strict=False))
     return Repository(parents, commits[-1], commits[-1])

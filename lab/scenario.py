@@ -25,6 +25,7 @@ _KEYS = ("name", "expect", "phase", "faults", "replies", "objects", "files")
 _REPLY_KEYS = ("host", "pod", "command", "stdout", "stderr", "rc", "times", "after")
 _OBJECT_KEYS = ("kind", "namespace", "name", "labels", "on", "merge", "delete")
 _FILE_KEYS = ("path", "mode", "content", "delete", "git")
+GIT_STATES = ("behind", "unreviewed", "unfetched")
 _KINDS = {resource.kind: resource for resource in RESOURCES}
 
 
@@ -97,12 +98,13 @@ class ObjectChange:
 
 @dataclass(frozen=True, slots=True)
 class ControllerFile:
-    """A file on the controller's side; kept for the gates that read there."""
+    """A file on the controller's side, or the state of a checkout there (`git`)."""
 
     path: str
     mode: int | None
     content: str | None
     delete: bool
+    git: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +284,14 @@ def _file(marked: Marked) -> ControllerFile:
         mode=mode,
         content=fields["content"].text() if "content" in fields else None,
         delete="delete" in fields and fields["delete"].plain() is True,
+        git=_git(fields["git"]) if "git" in fields else "",
     )
+
+
+def _git(marked: Marked) -> str:
+    if (text := marked.text()) not in GIT_STATES:
+        raise marked.error(f"`{text}` is none of {', '.join(GIT_STATES)}")
+    return text
 
 
 __all__ = ["Scenario", "ScenarioError", "load"]

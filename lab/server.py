@@ -94,9 +94,8 @@ class Lab:
         return path
 
     def _write(self, port: int) -> Path:
-        controller.lay_out(
-            self.folder, (file for scenario in self.settings.scenarios for file in scenario.files)
-        )
+        files = (file for scenario in self.settings.scenarios for file in scenario.files)
+        controller.lay_out(self.folder, self.world, port, files)
         return inventory.write(
             self.world,
             self.folder,

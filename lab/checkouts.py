@@ -1,0 +1,83 @@
+"""The Git repositories that the runbook is applied from (runbook 0, items 1 and 2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from lab.gitwriter import GitWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_IGNORED: Final = ".venv/\nansible/files/rke2/node-token\nansible/inventories/prod/hosts.json\n"
+_TASKS: Final = "ansible/roles/{role}/tasks/main.yml"
+_INSTALL: Final = "- name: Create the configuration\n  ansible.builtin.template:\n"
+_FOLDER: Final = "- name: Create the folder\n  ansible.builtin.file:\n    mode: '0750'\n"
+_ROLES: Final = ("rke2-server", "rke2-agent")
+
+
+def _roles(content: str) -> dict[str, str]:
+    return {_TASKS.format(role=role): content for role in _ROLES}
+
+
+# Message and files of each commit, oldest first (runbook, STEP 0; handbook 2.1).
+_INFRASTRUCTURE: Final[tuple[tuple[str, Mapping[str, str]], ...]] = (
+    ("Add the Cilium addon", {".gitignore": _IGNORED, "ansible/playbooks/cilium.yml": "---\n"}),
+    ("Add the agent role", _roles(_INSTALL)),
+    ("Create /etc/rancher/rke2 before templating", _roles(_FOLDER + _INSTALL)),
+    ("Add the workers' playbook", {"ansible/playbooks/rke2-workers.yml": "---\n"}),
+    ("Add Argo CD", {"kubernetes/gitops/app.root.yaml": "kind: Application\n"}),
+)
+_DOCS: Final[tuple[tuple[str, Mapping[str, str]], ...]] = (
+    ("Begin", {"README.md": "Design documents.\n"}),
+    (
+        "Decide on the API endpoint and on Cilium as the first addon",
+        {
+            "docs/decisions/ADR-0004-rke2-api-endpoint.md": "Accepted.\n",
+            "docs/decisions/ADR-0005-cilium-first-addon.md": "Accepted.\n",
+        },
+    ),
+    ("Say more", {"README.md": "Design documents of the platform.\n"}),
+)
+_FIX, _DECISIONS = 2, 1
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A repository's reviewed line.
+
+    Attributes:
+        commits: ids, oldest first.
+        wanted: the one that a checkout must contain.
+        writer: writes a checkout of the newest.
+        before: writes a checkout of the one before the wanted.
+    """
+
+    commits: tuple[str, ...]
+    wanted: str
+    writer: GitWriter
+    before: GitWriter
+
+
+@cache
+def infrastructure() -> History:
+    """The infrastructure repository."""
+    return _history(_INFRASTRUCTURE, _FIX)
+
+
+@cache
+def docs() -> History:
+    """The repository of the design documents."""
+    return _history(_DOCS, _DECISIONS)
+
+
+def _history(told: tuple[tuple[str, Mapping[str, str]], ...], wanted: int) -> History:
+    whole, before = GitWriter(), GitWriter()
+    commits = tuple(whole.commit(*each) for each in told)
+    for each in told[:wanted]:
+        before.commit(*each)
+    # A clone has the whole line, whatever is checked out.
+    before.objects |= whole.objects
+    return History(commits, commits[wanted], whole, before)

@@ -22,6 +22,17 @@ _TERM = re.compile(
     r"|(?P<absent>!?)(?P<present>[^\s,!=()]+)"
 )
 _KEPT = 64
+_EVERYWHERE = ("metadata.name", "metadata.namespace")
+# Fields that a kind can be selected by besides; a few of each kind's.
+_FIELDS = {
+    "Event": ("involvedObject.kind", "involvedObject.name", "involvedObject.uid", "reason", "type"),
+    "Job": ("status.successful",),
+    "Namespace": ("status.phase", "name"),
+    "Node": ("spec.unschedulable",),
+    "Pod": ("spec.nodeName", "spec.restartPolicy", "status.phase", "status.podIP"),
+    "ReplicaSet": ("status.replicas",),
+    "Secret": ("type",),
+}
 _EXPIRED = (
     "The provided continue parameter is too old to display a consistent list result. You can start "
     "a new list without the continue parameter, or use the continue token in this response to "
@@ -37,12 +48,15 @@ def answer(store: Store, target: Target) -> Answer:
     """The list, or the page of it that is asked for."""
     token, limit = target.asked("continue"), target.asked("limit") or "0"
     if not limit.isdigit():
-        return bad_request(f'invalid limit "{limit}"')
+        return bad_request(f'strconv.ParseInt: parsing "{limit}": invalid syntax')
     version, more = store.version, ""
     if token:
         known = _LEFT.get(store, {})
         if not _is_token(token):
-            return bad_request("continue key is not valid: illegal base64 data at input byte 0")
+            return bad_request(
+                "invalid continue token: continue key is not valid: illegal base64 data at input "
+                "byte 0"
+            )
         if token not in known:
             return failure(410, "Expired", _EXPIRED)
         version, items = known[token]
@@ -89,7 +103,7 @@ def select(
         ValueError: not a selector; the API's text.
     """
     wanted = [_matching(term) for term in _terms(labels)]
-    where = [_comparing(term) for term in _terms(fields)]
+    where = [_comparing(resource.kind, term) for term in _terms(fields)]
     return [
         item
         for item in store.select(resource.kind, namespace)
@@ -108,12 +122,13 @@ def _terms(text: str) -> list[re.Match[str]]:
     at = 0
     while at < len(text):
         term = _TERM.match(text, at)
-        if term is None or text[term.end() : term.end() + 1] not in ("", ","):
-            raise ValueError(
-                f"unable to parse requirement: found '{text[at:]}', expected: identifier"
-            )
+        if term is None:
+            raise ValueError(f"found '{text[at]}', expected: !, identifier, or 'end of string'")
+        at = term.end()
+        if text[at : at + 1] not in ("", ","):
+            raise ValueError(f"found '{text[at]}', expected: ',' or 'end of string'")
         terms.append(term)
-        at = term.end() + 1
+        at += 1
     return terms
 
 
@@ -132,9 +147,16 @@ def _matching(term: re.Match[str]) -> Callable[[dict[str, str]], bool]:
     return lambda labels: (present in labels) is wanted
 
 
-def _comparing(term: re.Match[str]) -> Callable[[Object], bool]:
+def _comparing(kind: str, term: re.Match[str]) -> Callable[[Object], bool]:
     if not term["sign"]:
-        raise ValueError(f"invalid field selector: {term[0]}")
+        raise ValueError(f"invalid selector: '{term[0]}'; can't understand '{term[0]}'")
+    if term["name"] not in (*_EVERYWHERE, *_FIELDS.get(kind, ())):
+        if kind in _FIELDS:
+            raise ValueError(f"field label not supported: {term['name']}")
+        raise ValueError(
+            f'"{term["name"]}" is not a known field selector: only "metadata.name", '
+            '"metadata.namespace"'
+        )
     name, value, equal = term["name"], term["value"], term["sign"] != "!="
     return lambda item: (_field(item, name) == value) is equal
 

@@ -58,6 +58,15 @@ def target(path: str) -> Target | None:
     return Target(found, namespace, name, part, parse_qs(url.query, keep_blank_values=True))
 
 
+def served_group(path: str, phase: Phase) -> bool:
+    """Whether a cluster of that phase serves anything of the path's group."""
+    parts = path.strip("/").split("/")
+    if parts[0] == "api":
+        return True
+    groups = {each.group for each in RESOURCES if each.group and served(each, phase)}
+    return parts[0] == "apis" and parts[1:2] != [] and parts[1] in groups
+
+
 def served(resource: Resource, phase: Phase) -> bool:
     """Whether a cluster of that phase knows the resource."""
     return resource.since is None or phase.reached(resource.since)

@@ -18,6 +18,7 @@ from lab.statuses import (
     document,
     failure,
     not_found,
+    unknown_group,
     unknown_path,
     wrong_method,
 )
@@ -103,10 +104,11 @@ def answer(
 
 def _resource(world: World, host: Host, method: str, path: str, body: bytes) -> Answer:
     target = apipaths.target(path)
+    missing = unknown_path if apipaths.served_group(path, world.phase) else unknown_group
     if target is None:
-        return unknown_path()
+        return missing()
     if not apipaths.served(target.resource, world.phase):
-        return unknown_path(known=True)
+        return missing(known=True)
     try:
         sent = json.loads(body or b"{}")
     except ValueError:

@@ -15,13 +15,14 @@ from lab.objects import RESOURCES, copied, merged
 from lab.statuses import (
     Answer,
     bad_request,
-    conflict,
     details,
     document,
     failure,
     invalid,
+    modified,
     not_found,
     success,
+    unmet,
 )
 
 if TYPE_CHECKING:
@@ -36,9 +37,6 @@ _NAME_WANTED = (
     "'.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used "
     "for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 )
-_MODIFIED = (
-    "the object has been modified; please apply your changes to the latest version and try again"
-)
 # Kinds whose deletion answers with the object, not with a Status.
 _SHOWN = frozenset({"Namespace", "Pod"})
 _COUNTS_GENERATIONS = frozenset({"apps/v1", "policy/v1", "networking.k8s.io/v1"})
@@ -52,7 +50,9 @@ def create(world: World, host: Host, target: Target, body: Object) -> Answer:
     resource, namespace = target.resource, target.namespace
     store = world.objects_of(host)
     metadata = dict(body.get("metadata") or {})
-    refused = _misfit(resource, namespace, body, metadata) or _homeless(store, resource, namespace)
+    refused = _misfit(resource, namespace, body, metadata) or _homeless(
+        store, resource, namespace, metadata
+    )
     if refused is not None:
         return refused
     world.serial += 1
@@ -103,10 +103,11 @@ def merge(world: World, host: Host, target: Target, patch: Object) -> Answer:
             f"the name of the object ({given['name']}) does not match the name on the URL ({name})"
         )
     if given.get("uid", metadata["uid"]) != metadata["uid"]:
-        return conflict(resource, name, _other_uid(given["uid"], before))
+        why = f'Invalid value: "{given["uid"]}": field is immutable'
+        return invalid(resource, name, "metadata.uid", why, times=2)
     version = metadata["resourceVersion"]
     if given.get("resourceVersion", version) != version:
-        return conflict(resource, name, _MODIFIED)
+        return modified(resource, name)
     after = merged(before, patch)
     if after == before:
         return document(200, before)
@@ -132,11 +133,8 @@ def remove(world: World, host: Host, target: Target, options: Object | None = No
     if item is None:
         return not_found(resource, name)
     metadata = item["metadata"]
-    wanted = options.get("preconditions") or {}
-    if wanted.get("uid", metadata["uid"]) != metadata["uid"]:
-        return conflict(resource, name, _other_uid(wanted["uid"], item))
-    if wanted.get("resourceVersion", metadata["resourceVersion"]) != metadata["resourceVersion"]:
-        return conflict(resource, name, _MODIFIED)
+    if (refused := _unmet(resource, item, options.get("preconditions") or {})) is not None:
+        return refused
     if options.get("propagationPolicy") == "Orphan":
         _orphan(store, metadata["uid"])
     grace = options.get("gracePeriodSeconds")
@@ -163,14 +161,14 @@ def _begin_to_delete(world: World, store: Store, item: Object, grace: int | None
         grace = int(item.get("spec", {}).get("terminationGracePeriodSeconds", 0))
     metadata = item["metadata"]
     moment = datetime.now(UTC) + timedelta(seconds=grace)
-    metadata.setdefault("deletionTimestamp", stamp(moment))
-    metadata["deletionGracePeriodSeconds"] = grace
-    _mark(
-        store,
-        item,
-        deletionTimestamp=metadata["deletionTimestamp"],
-        deletionGracePeriodSeconds=grace,
-    )
+    dying: Object = {"deletionTimestamp": metadata.get("deletionTimestamp", stamp(moment))}
+    if item["kind"] == "Namespace":
+        # It has no grace, and its state is the API's own.
+        patch: Object = {"metadata": dying, "status": {"phase": "Terminating"}}
+    else:
+        patch = {"metadata": dying | {"deletionGracePeriodSeconds": grace}}
+    store.merge(item["kind"], metadata.get("namespace", ""), metadata["name"], patch)
+    item.update(merged(item, patch))
     _settle(world, store, item)
 
 
@@ -189,12 +187,17 @@ def _settle(world: World, store: Store, item: Object) -> None:
 
 
 def _misfit(resource: Resource, namespace: str, body: Object, metadata: Object) -> Answer | None:
-    given = body.get("apiVersion", resource.group_version), body.get("kind", resource.kind)
-    if given != (resource.group_version, resource.kind):
+    version, kind = body.get("apiVersion", resource.group_version), body.get("kind", resource.kind)
+    cannot = f'{kind} in version "{version}" cannot be handled as a {resource.kind}: '
+    if version != resource.group_version:
         return bad_request(
-            f'{resource.kind} in version "{resource.group_version.rpartition("/")[2]}" cannot be '
-            f'handled as a {resource.kind}: no kind "{given[1]}" is registered for version '
-            f'"{given[0]}"'
+            f'{cannot}no kind "{kind}" is registered for version "{version}" in scheme '
+            '"pkg/runtime/scheme.go:111"'
+        )
+    if kind != resource.kind:
+        home = resource.group.partition(".")[0] or "core"
+        return bad_request(
+            f"{cannot}converting (v1.{kind}) to ({home}.{resource.kind}): unknown conversion"
         )
     if resource.namespaced and metadata.get("namespace", namespace) != namespace:
         return bad_request(
@@ -206,24 +209,27 @@ def _misfit(resource: Resource, namespace: str, body: Object, metadata: Object) 
     return None
 
 
-def _homeless(store: Store, resource: Resource, namespace: str) -> Answer | None:
+def _homeless(store: Store, resource: Resource, namespace: str, metadata: Object) -> Answer | None:
+    """Why nothing can be made in that namespace."""
     if not resource.namespaced:
         return None
     home = store.get("Namespace", "", namespace)
-    spaces = next(each for each in RESOURCES if each.kind == "Namespace")
     if home is None:
+        spaces = next(each for each in RESOURCES if each.kind == "Namespace")
         return not_found(spaces, namespace)
     if home.get("status", {}).get("phase") != "Terminating":
         return None
-    why = f"namespace {namespace} is being terminated"
+    name = metadata.get("name", "")
     text = (
-        f"{resource.qualified} is forbidden: unable to create new content in namespace {namespace} "
-        "because it is being terminated"
+        f'{resource.qualified} "{name}" is forbidden: unable to create new content in namespace '
+        f"{namespace} because it is being terminated"
     )
-    causes = [
-        {"reason": "NamespaceTerminating", "message": why, "field": "metadata.namespace"},
-    ]
-    return failure(403, "Forbidden", text, {"kind": resource.plural, "causes": causes})
+    cause = {
+        "reason": "NamespaceTerminating",
+        "message": f"namespace {namespace} is being terminated",
+        "field": "metadata.namespace",
+    }
+    return failure(403, "Forbidden", text, details(resource, name) | {"causes": [cause]})
 
 
 def _dependents(store: Store, uid: str) -> list[Object]:
@@ -241,8 +247,17 @@ def _orphan(store: Store, uid: str) -> None:
         _mark(store, item, ownerReferences=[each for each in owners if each["uid"] != uid])
 
 
-def _other_uid(uid: str, item: Object) -> str:
-    return (
-        f"Precondition failed: UID in precondition: {uid}, UID in object meta: "
-        f"{item['metadata']['uid']}"
-    )
+def _unmet(resource: Resource, item: Object, wanted: Object) -> Answer | None:
+    """What a deletion's preconditions say of the object."""
+    metadata = item["metadata"]
+    for key, title, consequence in (
+        ("uid", "UID", "deleted and then recreated"),
+        ("resourceVersion", "ResourceVersion", "modified"),
+    ):
+        if wanted.get(key, metadata[key]) != metadata[key]:
+            why = (
+                f"the {title} in the precondition ({wanted[key]}) does not match the {title} in "
+                f"record ({metadata[key]}). The object might have been {consequence}"
+            )
+            return unmet(resource, metadata["name"], why)
+    return None

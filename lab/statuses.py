@@ -63,8 +63,9 @@ def failure(code: int, reason: str, message: str, details: Object | None = None)
 
 def details(resource: Resource, name: str) -> Object:
     """Which object a Status speaks of."""
+    named = {"name": name} if name else {}
     group = {"group": resource.group} if resource.group else {}
-    return {"name": name, **group, "kind": resource.plural}
+    return {**named, **group, "kind": resource.plural}
 
 
 def not_found(resource: Resource, name: str) -> Answer:
@@ -73,10 +74,19 @@ def not_found(resource: Resource, name: str) -> Answer:
     return failure(404, "NotFound", text, details(resource, name))
 
 
-def conflict(resource: Resource, name: str, why: str) -> Answer:
-    """The object is not what the request stands on."""
-    text = f'Operation cannot be fulfilled on {resource.qualified} "{name}": {why}'
+def modified(resource: Resource, name: str) -> Answer:
+    """The object is another version than the one to be changed."""
+    text = (
+        f'Operation cannot be fulfilled on {resource.qualified} "{name}": the object has been '
+        "modified; please apply your changes to the latest version and try again"
+    )
     return failure(409, "Conflict", text, details(resource, name))
+
+
+def unmet(resource: Resource, name: str, why: str) -> Answer:
+    """The object is not the one that a deletion is meant for."""
+    text = f'Operation cannot be fulfilled on {resource.kind} "{name}": {why}'
+    return failure(409, "Conflict", text, details(resource, name) | {"kind": resource.kind})
 
 
 def bad_request(message: str) -> Answer:
@@ -84,30 +94,34 @@ def bad_request(message: str) -> Answer:
     return failure(400, "BadRequest", message)
 
 
-def invalid(resource: Resource, name: str, field: str, why: str) -> Answer:
-    """The object would not be one of its kind. `why` begins with the sort of mistake."""
-    reason = why.partition(" ")[0]
+def invalid(resource: Resource, name: str, field: str, why: str, *, times: int = 1) -> Answer:
+    """The object would not be one of its kind; `why` begins with the sort of mistake.
+
+    The real server finds some mistakes several times.
+    """
+    group = f".{resource.group}" if resource.group else ""
+    cause = {"reason": f"FieldValue{why.partition(' ')[0]}", "message": why, "field": field}
     return failure(
         422,
         "Invalid",
-        f'{resource.kind}{"." + resource.group if resource.group else ""} "{name}" is invalid: '
-        f"{field}: {why}",
-        details(resource, name)
-        | {
-            "kind": resource.kind,
-            "causes": [{"reason": f"FieldValue{reason}", "message": why, "field": field}],
-        },
+        f'{resource.kind}{group} "{name}" is invalid: {field}: {why}',
+        details(resource, name) | {"kind": resource.kind, "causes": [cause] * times},
     )
 
 
 def unknown_path(*, known: bool = False) -> Answer:
-    """Nothing is served at that path; `known` if the lab is sure of it."""
+    """A group that is served has no such resource; `known` if the lab is sure of it."""
     refused = failure(404, "NotFound", "the server could not find the requested resource", {})
     return Answer(refused.status, refused.body, known=known)
+
+
+def unknown_group(*, known: bool = False) -> Answer:
+    """Nothing at all is served there; `known` if the lab is sure of it."""
+    return Answer(404, "404 page not found\n", "text/plain; charset=utf-8", known=known)
 
 
 def wrong_method() -> Answer:
     """The path is served, but not like this."""
     text = "the server does not allow this method on the requested resource"
-    refused = failure(405, "MethodNotAllowed", text)
+    refused = failure(405, "MethodNotAllowed", text, {})
     return Answer(refused.status, refused.body, known=False)

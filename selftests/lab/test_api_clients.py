@@ -221,11 +221,11 @@ def test_what_nobody_waits_for_any_more_is_given_up(met: Met) -> None:
 def test_a_kubeconfig_that_is_not_as_the_runbook_has_it(
     met: Met, fault: str, parameters: object, said: str
 ) -> None:
-    met.lab.renew()
+    BACKGROUND.call(met.lab.renew)
     met.fault(fault, parameters)
     asker = RemoteAsker(met.asker.cluster, met.asker.bastion)
     request = KubeGet("/api/v1/nodes", 5)
     answer = asker.ask([request])[request]
-    met.lab.renew()
+    BACKGROUND.call(met.lab.renew)
     assert not isinstance(answer, Response)
     assert said in answer.reason  # type: ignore[union-attr]

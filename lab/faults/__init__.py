@@ -16,8 +16,11 @@ from lab.faults import (
     nodes,
     operations,
     policies,
+    reboots,
     restore,
     vip,
+    workers,
+    workloads,
 )
 from lab.faults.registry import FAULTS, Fault, FaultError
 
@@ -38,6 +41,9 @@ __all__ = [
     "nodes",
     "operations",
     "policies",
+    "reboots",
     "restore",
     "vip",
+    "workers",
+    "workloads",
 ]

@@ -101,11 +101,13 @@ def live(
     test: Callable[[Living], Awaitable[None]],
     *faults: str | tuple[str, object],
     factor: float = 0.1,
+    phase: str = "c",
+    nodes: int = 6,
 ) -> None:
-    """Run a test in a living world of phase C."""
+    """Run a test in a living world, of phase C unless it says which."""
 
     async def lived() -> None:
-        world = world_at("c")
+        world = world_at(phase, nodes=nodes)
         FAULTS["pace"].apply(world, factor)
         for fault in faults:
             name, parameters = (fault, None) if isinstance(fault, str) else fault

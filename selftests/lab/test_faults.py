@@ -25,6 +25,10 @@ SAMPLES: dict[str, object] = {
     "key": "cni",
     "text": "cni: canal",
     "content": "always-well",
+    "label": "k8s-app=cilium",
+    "source": "rke-cp01",
+    "target": "rke-cp02",
+    "image": "nginx",
 }
 
 

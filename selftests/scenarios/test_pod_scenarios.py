@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 PODS = sorted((SCENARIOS / "pods").glob("*.yaml"))
 MADE = [gate.id for gate in GATES if gate.creates and gate.id != "D2.connectivity"]
 STAYS = "namespaces-that-stay"
+# Every answer takes two seconds.
+SLOW = "slow-api"
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +39,13 @@ def run(path: Path, reports: Path) -> Replay:
     return ended
 
 
-@pytest.mark.parametrize("path", PODS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=path.stem, marks=pytest.mark.thorough if path.stem == SLOW else ())
+        for path in PODS
+    ],
+)
 def test_scenario(path: Path, passed_d: Path, tmp_path: Path) -> None:
     scenario = load(path)
     reports = shutil.copytree(passed_d, tmp_path / "reports")

@@ -26,7 +26,7 @@ from ipaddress import IPv4Address
 from pathlib import Path
 from fixtures.core.inventory import Bastion, Limits
 from fixtures.core.inventory_file import load
-from fixtures.core.requests import KubeGet
+from fixtures.core.requests import KubeExec, KubeGet
 from fixtures.remote.asker import RemoteAsker
 from fixtures.remote.bastion import BastionLink
 
@@ -34,7 +34,7 @@ port, known_hosts, key = int(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
 bastion = Bastion("ops01", "127.0.0.1", port, "ubuntu", IPv4Address("10.72.0.10"), known_hosts, key)
 cluster = replace(load(Path(sys.argv[4])), bastion=bastion, limits=Limits())
 asker = RemoteAsker(cluster, BastionLink(cluster))
-asker.ask([KubeGet("/api/v1/nodes", 600)])
+asker.ask([REQUEST])
 """
 
 
@@ -89,21 +89,26 @@ def test_ctrl_c_drops_what_waits_for_its_turn(kube: KubeStand) -> None:
     assert len(api.asked) <= 3
 
 
-def test_an_interrupted_process_ends_at_once(kube: KubeStand) -> None:
-    api = kube.serve(silent)
+def started(kube: KubeStand, request: str, **environment: str) -> subprocess.Popen[str]:
+    """A process that asks this, in a folder of its own."""
     site = kube.site
-    script = SCRIPT.replace("KubeGet", "KubeExec").replace(
-        '"/api/v1/nodes"', '"kube-system", "etcd-rke-cp01", "etcd", ("sleep",)'
-    )
     inventory = ROOT / "inventories" / "wetopi.yaml"
-    arguments = [str(site.door), str(site.known_hosts), str(site.key_file), str(inventory)]
-    with subprocess.Popen(
-        [sys.executable, "-c", script, *arguments],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    return subprocess.Popen(
+        [
+            *(sys.executable, "-c", SCRIPT.replace("REQUEST", request)),
+            *map(str, (site.door, site.known_hosts, site.key_file, inventory)),
+        ],
+        cwd=site.folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
         stderr=subprocess.PIPE,
         text=True,
-    ) as run:
+    )
+
+
+def test_an_interrupted_process_ends_at_once(kube: KubeStand) -> None:
+    api = kube.serve(silent)
+    request = 'KubeExec("kube-system", "etcd-rke-cp01", "etcd", ("sleep",), 600)'
+    with started(kube, request) as run:
         assert api.met.wait(20)
         run.send_signal(signal.SIGINT)
         _, stderr = run.communicate(timeout=5)
@@ -115,17 +120,11 @@ def test_nothing_of_the_key_is_on_a_disk_after_sigkill(kube: KubeStand, tmp_path
     api = kube.serve(silent)
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    site = kube.site
-    inventory = ROOT / "inventories" / "wetopi.yaml"
-    arguments = [str(site.door), str(site.known_hosts), str(site.key_file), str(inventory)]
-    environment = os.environ | {"TMPDIR": str(scratch), "HOME": str(scratch)}
-    environment["PYTHONPATH"] = str(ROOT)
-    with subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, *arguments], cwd=scratch, env=environment
-    ) as run:
+    request = 'KubeGet("/api/v1/nodes", 600)'
+    with started(kube, request, TMPDIR=str(scratch), HOME=str(scratch)) as run:
         assert api.met.wait(20)
         run.send_signal(signal.SIGKILL)
-    written = files_of(scratch)
+    written = files_of(tmp_path)
     for line in kube.admin.key.splitlines()[1:-1]:
         assert line not in written
     assert b"client-key-data" not in written

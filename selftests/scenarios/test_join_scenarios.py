@@ -29,9 +29,9 @@ ALWAYS = frozenset(
         "agents-not-running",
         "api-forbids-nodes",
         "components-not-running",
-        "joined",
-        "lease-not-renewed",
+        "flapping",
         "nodes-unanswered",
+        "ready-late",
         "validated",
         "workers-not-as-designed",
     }

@@ -19,6 +19,7 @@ Written by `make docs` from `fixtures/gates/`. Change the table, not this page.
 A gate is decided by one test. Its verdict is dated in the apply log under its id.
 A *drill* stops, moves, reboots, drains or restores something.
 It runs only with `--authorize=NAME`, and so does what is marked *authorized*.
+What *creates* makes short-lived objects, and always removes them: `-m creates`.
 """
 _F6 = """\
 Every gate of this phase is also `-m destructive`.
@@ -62,6 +63,7 @@ def _phase(phase: Phase) -> Iterator[str]:
 
 def _row(gate: Gate) -> str:
     mark = "**drill** " if gate.drill else "**authorized** " if gate.authorized else ""
+    mark += "**creates** " if gate.creates else ""
     claim = f"{mark}{gate.title}"
     asks = _listed([f"`{name}`" for name in gate.asks])
     cells = (gate.id, claim, _EACH[gate.each], asks, _listed(gate.after))

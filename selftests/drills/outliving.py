@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from lab import inventory
+from lab import inventory, taints
 from lab.host import Link
 from lab.pace import Pace
 from lab.phase import Phase
@@ -257,10 +257,11 @@ def _of_worker(host: Host, store: Store) -> Iterator[str]:
     node = store.get("Node", "", host.name)
     assert node is not None
     ready = next(each for each in node["status"]["conditions"] if each["type"] == "Ready")
-    if ready["status"] != "True" or node["spec"].get("taints"):
-        yield f"{host.name}: Ready {ready['status']}, taints {node['spec'].get('taints')}"
-    if node["spec"].get("unschedulable"):
+    keys = {taint["key"] for taint in node["spec"].get("taints") or []}
+    if node["spec"].get("unschedulable") or taints.UNSCHEDULABLE in keys:
         yield f"{host.name} is cordoned"
+    if ready["status"] != "True" or keys - {taints.UNSCHEDULABLE}:
+        yield f"{host.name}: Ready {ready['status']}, taints {sorted(keys)}"
     yield from _left_on(host)
 
 

@@ -76,7 +76,8 @@ def test_the_next_run_undoes_a_drain_at_once_and_nothing_else(tmp_path: Path) ->
             assert looked.status == 0, looked.text
             told = runners.told_of(dead)
             assert lab.inside(lab.unhealthy) == ["rke-platform03 is cordoned"], (kind, told)
-            assert all("the lock is held by ada" in each for each in told["now"]), told
+            (now,) = told["now"]
+            assert "the lock is held by ada" in now or "neither lock nor latch" in now, told
             undone = f"W-1 of run {dead} is undone now: " in looked.text
             uncordoned = "rke-platform01 is uncordoned, and" in looked.text
             assert uncordoned <= (undone and begun), kind

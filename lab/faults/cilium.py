@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from lab.cilium import HUBBLE_PORT, SYSTEM, Ailment, agent_on
 from lab.faults.registry import FaultError, fault, host_of
 from lab.kinds import stamp
+from lab.networks import on_pod_network
 
 if TYPE_CHECKING:
     from lab.objects import Object
@@ -33,6 +34,11 @@ def not_installed(world: World) -> None:
         for item in store.select(kind):
             namespace = item["metadata"].get("namespace", "")
             store.delete(kind, namespace, item["metadata"]["name"])
+    waiting = {"phase": "Pending", "podIP": None, "podIPs": None, "containerStatuses": None}
+    for pod in store.select("Pod"):
+        if on_pod_network(pod):
+            place = pod["metadata"]["namespace"], pod["metadata"]["name"]
+            store.merge("Pod", *place, {"spec": {"nodeName": None}, "status": waiting})
     store.delete("ConfigMap", SYSTEM, "cilium-config")
     operations = world.operations
     operations.releases = [each for each in operations.releases if each.name != "cilium"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fixtures.judge.agents import served
+from fixtures.judge.agents import members, served
 from fixtures.judge.cilium_endpoints import each_pod_has_its_endpoint, on_the_pod_network
 from fixtures.judge.cilium_lan import lets_cilium_through, once_tried, ways
 from fixtures.judge.cilium_release import as_designed, released
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fixtures.observe.cilium_release import CiliumRelease
     from fixtures.observe.cilium_status import CiliumStatus
     from fixtures.observe.daemonsets import DaemonSets
-    from fixtures.observe.nodes import Nodes
+    from fixtures.observe.nodes import Nodes, Registered
     from fixtures.observe.pods import Pods
     from fixtures.observe.provisioning import Provisioning
 
@@ -96,12 +96,16 @@ def test_cilium_status_is_good(
     told, listed = cilium_status.told.polling(), nodes.listed.polling()
     everywhere = pods.listed.polling()
 
-    def look() -> Findings:
-        status, seen = told(), listed()
+    def status_is_good(seen: Registered) -> Findings:
+        status = told()
         record("cilium status", counted(status))
-        here = [node for node in cluster.nodes if node.name in seen.names]
+        return good(status, seen, cluster)
+
+    def look() -> Findings:
+        seen = listed()
         return together(
-            lambda: good(status, seen, cluster), lambda: one_on_each(everywhere(), AGENT, here)
+            lambda: status_is_good(seen),
+            lambda: one_on_each(everywhere(), AGENT, members(seen, cluster)),
         )
 
     findings = clears(look, wait, starting(cluster.limits), "`cilium status` is good")

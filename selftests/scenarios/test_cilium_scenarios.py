@@ -1,0 +1,78 @@
+"""Phase E ends as each scenario says: what is provisioned for Cilium, and what it is like then."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fixtures.gates import Phase, of_phase
+from lab.scenario import load
+from selftests.scenarios.passed import pass_all_before
+from selftests.scenarios.replay import SCENARIOS, replay
+from selftests.scenarios.test_scenarios import expected
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from _pytest.mark import ParameterSet
+
+FILES = sorted((SCENARIOS / "cilium").glob("*.yaml"))
+GATES = [gate.id for gate in of_phase(Phase.E)]
+# They say in other words what the others and the tables of the gates say.
+THOROUGH = frozenset(
+    {
+        "not-installed-without-kube-proxy",
+        "ops-kubeconfig-open-and-local",
+        "ops-not-reviewed",
+        "ops-nothing-there",
+        "ops-tool-hangs",
+        "status-without-hubble",
+    }
+)
+# What does not come is not waited for as long as on a lab that somebody watches.
+SHORT = "name: short\nfaults:\n  - limit: {name: cilium_status, value: 1.5}\n"
+
+
+@pytest.fixture(scope="module")
+def passed_f6(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Reports in which everything before E was passed."""
+    reports = tmp_path_factory.mktemp("passed-f6")
+    pass_all_before(reports, Phase.E)
+    (reports / "short.yaml").write_text(SHORT)
+    return reports
+
+
+def case(path: Path) -> ParameterSet:
+    marks = pytest.mark.thorough if path.stem in THOROUGH else ()
+    return pytest.param(path, id=path.stem, marks=marks)
+
+
+@pytest.mark.parametrize("path", map(case, FILES))
+def test_scenario(path: Path, passed_f6: Path, tmp_path: Path) -> None:
+    scenario = load(path)
+    reports = shutil.copytree(passed_f6, tmp_path / "reports")
+    # Its own faults come after the general ones, and count for more.
+    ended = replay(reports, reports / "short.yaml", "gate_e", f"--scenario={path}")
+    blocked = {"BLOCKED"} if scenario.expect.get("E.0", "PASS") != "PASS" else set()
+    wrong = {
+        key: f"{verdict} ({summary})"
+        for key, (verdict, summary) in ended.verdicts.items()
+        if verdict not in (expected(scenario, key) if key == "E.0" or not blocked else blocked)
+    }
+    assert not wrong, ended.console
+    assert list(ended.verdicts) == GATES, ended.console
+    assert ended.rc == int(bool(scenario.expect))
+    assert "Traceback" not in ended.console
+    assert ended.unknown == []
+
+
+@pytest.mark.parametrize("gate", GATES)
+@pytest.mark.parametrize("verdict", ["FAIL", "UNKNOWN"])
+def test_every_gate_has_a_scenario_for_each_verdict(gate: str, verdict: str) -> None:
+    assert any(load(path).expect.get(gate) == verdict for path in FILES)
+
+
+def test_what_is_left_to_ci_is_there() -> None:
+    assert {path.stem for path in FILES} > THOROUGH

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from lab.objects import Object
     from lab.seed import Seed
 
+# The annotation of what stands for a static pod in the API; its value is the manifest's hash.
+MIRROR = "kubernetes.io/config.mirror"
+
 
 @dataclass(frozen=True, slots=True)
 class PodShape:
@@ -58,7 +61,7 @@ def pod(seed: Seed, shape: PodShape, created: datetime) -> Object:
         hashed = seed.hex("static", shape.name, digits=32)
         metadata["annotations"] = {
             "kubernetes.io/config.hash": hashed,
-            "kubernetes.io/config.mirror": hashed,
+            MIRROR: hashed,
             "kubernetes.io/config.seen": stamp(created),
             "kubernetes.io/config.source": "file",
         }

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from lab import apiwrites, networks
 from lab.cluster import containers, events, podstatus
 from lab.cluster.images import image_of
+from lab.kinds import stamp
+from lab.objects import copied
 from lab.phase import Phase
 from lab.shell import Shell
 from lab.streams import Journal, Stdin, Streams
@@ -66,6 +68,27 @@ class Kubelets:
             self._later(pod, self._patience(pod), "end", self._end)
         elif status.get("phase", "Pending") == "Pending" and "containerStatuses" not in status:
             self._later(pod, 0.0, "accept", self._accept)
+
+    def mirror(self, pod: Object) -> None:
+        """Make a static pod's object again that somebody has deleted, if the pod still runs."""
+        host = self.world.hosts.get(pod["spec"].get("nodeName", ""))
+        metadata = pod["metadata"]
+
+        def act() -> None:
+            if host is None or not host.posts:
+                return
+            if pod["spec"]["containers"][0]["name"] not in host.processes:
+                return
+            again: Object = copied(pod)
+            for key in ("deletionTimestamp", "deletionGracePeriodSeconds"):
+                again["metadata"].pop(key, None)
+            self.world.serial += 1
+            again["metadata"]["uid"] = self.world.seed.uuid("mirror", str(self.world.serial))
+            again["metadata"]["creationTimestamp"] = stamp(self.world.now())
+            self.store.put(again)
+
+        key = ("mirror", metadata["namespace"], metadata["name"])
+        self.work.soon(self.world, self.world.pace.replace, key, act)
 
     def speaks(self, host: Host) -> None:
         """The node's kubelet talks to the API again."""

@@ -24,6 +24,7 @@ from lab.cluster.replicas import KINDS, Replicas
 from lab.cluster.returning import Return
 from lab.cluster.selectors import selects
 from lab.cluster.work import Work
+from lab.pods import MIRROR
 
 if TYPE_CHECKING:
     from lab.host import Host
@@ -116,6 +117,8 @@ class Manager:
         if after is None:
             world.containers.forget(metadata["uid"])
             store.delete("CiliumEndpoint", *place)
+            if MIRROR in metadata.get("annotations", {}) and self.kubelets is not None:
+                self.kubelets.mirror(pod)
         elif not after["spec"].get("nodeName"):
             if "deletionTimestamp" not in metadata and not is_over(after):
                 self._schedule(world, store, place)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
+from ipaddress import IPv4Network
 from typing import TYPE_CHECKING
 
-from lab import kinds
+from lab import kinds, networks
 from lab.faults.registry import fault, host_of
 from lab.pods import PodShape, pod
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from lab.host import Host
     from lab.world import World
 
 _PLATFORM = {"wetopi.io/role": "platform"}
@@ -93,4 +98,19 @@ def _pod(
         host_address=host.machine.address,
         node_selector=selector,
     )
-    world.objects.put(pod(world.seed, shape, created))
+    place(world, host, shape, created)
+
+
+def place(world: World, host: Host, shape: PodShape, created: datetime) -> None:
+    """Let a pod of that shape run on the host; with Cilium there, it has an endpoint, too."""
+    store = world.objects
+    cilium = store.peek("CiliumNode", "", host.name)
+    if cilium is None:
+        store.put(pod(world.seed, shape, created))
+        return
+    network = IPv4Network(cilium["spec"]["ipam"]["podCIDRs"][0])
+    taken = {each["status"].get("podIP") for each in store.each("Pod")}
+    free = next(str(each) for each in list(network)[-6::-1] if str(each) not in taken)
+    item = pod(world.seed, replace(shape, address=free), created)
+    store.put(item)
+    store.put(networks.cilium_endpoint(world.seed, item, host.machine.address, created))

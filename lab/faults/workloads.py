@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from lab import kinds, networks
+from lab import kinds
 from lab.cluster import conditions, disruption, podstatus
+from lab.faults.nodes import place
 from lab.faults.registry import FaultError, fault, host_of
 from lab.owners import owners
 from lab.phase import Phase
-from lab.pods import PodShape, pod
+from lab.pods import PodShape
 from lab.trouble import Pods
 
 if TYPE_CHECKING:
@@ -162,8 +163,6 @@ def _run(
     created = world.seed.born - timedelta(minutes=4)
     hashed = world.seed.suffix(name, digits=9)
     labels = {"app": name} | ({"pod-template-hash": hashed} if scratch else {})
-    cidr = store.select("CiliumNode")
-    network = next(each for each in cidr if each["metadata"]["name"] == host.name)
     shape = PodShape(
         name=f"{name}-{hashed}-{world.seed.suffix(name, node, digits=5)}" if scratch else name,
         namespace=namespace,
@@ -172,15 +171,12 @@ def _run(
         owner=("ReplicaSet", f"{name}-{hashed}") if scratch else None,
         container=name,
         image=_IMAGE,
-        address=network["spec"]["ipam"]["podCIDRs"][0].replace(".0/24", ".250"),
         host_address=host.machine.address,
         scratch=scratch,
     )
     if store.peek("Namespace", "", namespace) is None:
         store.put(kinds.namespace(world.seed, namespace, created))
-    item = pod(world.seed, shape, created)
-    store.put(item)
-    store.put(networks.cilium_endpoint(world.seed, item, host.machine.address, created))
+    place(world, host, shape, created)
     for owner in owners(world.seed, [shape], created):
         store.put(owner)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from lab.pods import MIRROR
 from lab.tools.call import UsageError, split
 
 if TYPE_CHECKING:
     from lab.tools.call import Call
 
 _SOCKET = "unix:///run/k3s/containerd/containerd.sock"
-_MIRROR = "kubernetes.io/config.mirror"
 
 
 async def crictl(call: Call) -> int:
@@ -60,9 +60,9 @@ def _known(pod: dict[str, Any]) -> bool:
 def _row(call: Call, pod: dict[str, Any]) -> dict[str, Any]:
     metadata = pod["metadata"]
     # The kubelet knows a static pod by the hash of its manifest, not by its mirror's UID.
-    uid = metadata.get("annotations", {}).get(_MIRROR) or metadata["uid"]
+    uid = metadata.get("annotations", {}).get(MIRROR) or metadata["uid"]
     ready = pod["status"].get("phase") == "Running"
-    if ready and _MIRROR in metadata.get("annotations", {}):
+    if ready and MIRROR in metadata.get("annotations", {}):
         ready = pod["spec"]["containers"][0]["name"] in call.host.processes
     return _sandbox(call, metadata["namespace"], metadata["name"], uid, ready=ready)
 

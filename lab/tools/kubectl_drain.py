@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from lab import apiserver
 from lab.cluster.census import is_over, owner_of
+from lab.pods import MIRROR
 from lab.tools.durations import given, shown
 from lab.tools.kubectl_nodes import cordon, node_of
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from lab.tools.call import Call, Options
     from lab.tools.kubeconfig import Api
 
-_MIRROR = "kubernetes.io/config.mirror"
 _LOOK = 0.02
 _DAEMONS = "DaemonSet-managed Pods (use --ignore-daemonsets to ignore)"
 _SCRATCH = "Pods with local storage (use --delete-emptydir-data to override)"
@@ -95,7 +95,7 @@ def _planned(call: Call, api: Api, name: str, options: Options) -> _Plan:
         metadata = pod["metadata"]
         place = f"{metadata['namespace']}/{metadata['name']}"
         owner, over = owner_of(pod), is_over(pod)
-        if _MIRROR in metadata.get("annotations", {}):
+        if MIRROR in metadata.get("annotations", {}):
             continue
         if owner is not None and owner["kind"] == "DaemonSet" and not over:
             if "--ignore-daemonsets" in options:

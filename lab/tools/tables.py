@@ -145,7 +145,23 @@ def _others(
         return ["NAME", "STATUS", "AGE"], [
             [item["metadata"]["name"], item["status"]["phase"], _age(item, now)] for item in items
         ]
+    if resource.kind == "CiliumNode":
+        # No column has the podCIDR, which the runbook looks for here (facts, 11.4).
+        return ["NAME", "CILIUMINTERNALIP", "INTERNALIP", "AGE"], [
+            [
+                item["metadata"]["name"],
+                _cilium_address(item, "CiliumInternalIP"),
+                _cilium_address(item, "InternalIP"),
+                _age(item, now),
+            ]
+            for item in items
+        ]
     return ["NAME", "AGE"], [[item["metadata"]["name"], _age(item, now)] for item in items]
+
+
+def _cilium_address(item: Object, kind: str) -> str:
+    addresses = item.get("spec", {}).get("addresses", [])
+    return next((str(each["ip"]) for each in addresses if each["type"] == kind), "")
 
 
 def _age(item: Object, now: datetime) -> str:

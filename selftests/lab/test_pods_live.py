@@ -229,3 +229,17 @@ def test_nothing_happens_by_itself() -> None:
         assert lab.world.timeline._events == {}
 
     live(test, ("pods-missing", {"label": "k8s-app=cilium", "node": "rke-cp02"}), phase="d2")
+
+
+def test_a_static_pod_whose_object_is_deleted_has_a_new_one() -> None:
+    async def test(lab: Living) -> None:
+        name, store = "kube-proxy-rke-platform01", lab.world.objects
+        before = Api(lab).now(name, "kube-system")["metadata"]["uid"]
+        await lab.kubectl("rke-cp01", f"-n kube-system delete pod {name}")
+        await lab.until(
+            lambda: (store.peek("Pod", "kube-system", name) or {"metadata": {"uid": before}})[
+                "metadata"
+            ]["uid"] != before
+        )  # fmt: skip
+
+    live(test, phase="d2")

@@ -228,3 +228,17 @@ def test_a_hundred_workers_join_quickly() -> None:
         assert len(lab.world.objects.select("CiliumNode")) == 103
 
     live(test, phase="d", nodes=103)
+
+
+def test_a_control_plane_reboots_too() -> None:
+    async def test(lab: Living) -> None:
+        await lab.must("rke-cp02", REBOOT)
+        await lab.until(lambda: not lab.ready("rke-cp02"))
+        await lab.until(lambda: lab.ready("rke-cp02"))
+        for kind in ("EtcdIsVoter", "Ready"):
+            await lab.until(
+                lambda kind=kind: conditions.of(node(lab.world, "rke-cp02"), kind) == "True"
+            )
+        assert lab.world.hosts["rke-cp02"].active("keepalived.service")
+
+    live(test, phase="w")

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 SUITE: Final = "bookworm"
 PACKAGES: Final = (
+    "bind9-dnsutils",
+    "busybox",
     "ca-certificates",
     "curl",
     "dbus",
@@ -23,6 +25,7 @@ PACKAGES: Final = (
     "less",
     "netcat-openbsd",
     "nftables",
+    "openssl",
     "openssh-server",
     "procps",
     "python3",

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from machines import dirs, gobuild
+from machines import dirs, gobuild, plan
 
 GUEST: Final = Path(__file__).parent / "guest"
 _LIBRARY: Final = Path("usr/local/lib/machines-lab")
@@ -19,6 +19,7 @@ FILES: Final = {
     "rke2": (Path("usr/local/bin/rke2"), 0o755),
     "crictl": (_RKE2_BIN / "crictl", 0o755),
     "rke2-killall.sh": (Path("usr/local/bin/rke2-killall.sh"), 0o755),
+    "in-container": (Path(plan.IN_CONTAINER).relative_to("/"), 0o755),
     "network": (_LIBRARY / "network", 0o755),
     "kwok.yaml": (_LIBRARY / "kwok.yaml", 0o644),
     "rke2-server.service": (Path("usr/local/lib/systemd/system/rke2-server.service"), 0o644),

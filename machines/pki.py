@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _YEAR: Final = datetime.timedelta(days=365)
 _BACKDATED: Final = datetime.timedelta(minutes=5)
-_API_SERVICE: Final = plan.SERVICES.network_address + 1
 _API_NAMES: Final = (
     "kubernetes",
     "kubernetes.default",
@@ -151,7 +150,7 @@ class ClusterPki:
             "server/tls/request-header-ca": self.front.pair,
             "server/tls/serving-kube-apiserver": self.server.issue(
                 "kube-apiserver",
-                addresses=[*plan.TLS_SAN, loopback, _API_SERVICE],
+                addresses=[*plan.TLS_SAN, loopback, plan.API_SERVICE],
                 dns=_API_NAMES,
             ),
             "server/tls/client-kube-apiserver": self.client.issue(
@@ -176,6 +175,7 @@ class ClusterPki:
             "agent/client-kubelet": self.client.issue(
                 f"system:node:{machine.name}", groups=["system:nodes"]
             ),
+            "agent/client-kube-proxy": self.client.issue("system:kube-proxy"),
         }
         files = {"server/tls/service.key": self.service_key}
         for stem, pair in pairs.items():

@@ -15,11 +15,15 @@ from machines.errors import LabError
 CLUSTER: Final = "wetopi-machines"
 RKE2_VERSION: Final = "v1.36.3+rke2r1"
 ETCD_VERSION: Final = "3.6.14"
+COREDNS_VERSION: Final = "1.13.1"
+CILIUM_VERSION: Final = "1.20.1"
 
 NODE_LAN: Final = IPv4Network("10.72.0.0/23")
 PODS: Final = IPv4Network("10.64.0.0/14")
 SERVICES: Final = IPv4Network("10.68.0.0/16")
 VIP: Final = IPv4Interface("10.72.0.20/23")
+DNS: Final = SERVICES.network_address + 10
+API_SERVICE: Final = SERVICES.network_address + 1
 API_PORT: Final = 6443
 SUPERVISOR_PORT: Final = 9345
 VRID: Final = 51
@@ -27,6 +31,12 @@ VRID: Final = 51
 WAN_BASTION: Final = IPv4Interface("192.0.2.10/24")
 WAN_CONTROLLER: Final = IPv4Interface("192.0.2.2/24")
 SSH_USER: Final = "ubuntu"
+
+WORKER_LABEL: Final = "wetopi.io/role=platform"
+CONTROL_PLANE_TAINT: Final = "node-role.kubernetes.io/control-plane=true:NoSchedule"
+
+IN_CONTAINER: Final = "/usr/local/lib/machines-lab/in-container"
+"""What kwok is made to run whatever is exec'd with: namespace, pod, container, command."""
 
 
 class Kind(StrEnum):
@@ -38,10 +48,11 @@ class Kind(StrEnum):
 
 
 class Phase(StrEnum):
-    """How far the cluster is applied: cp01 alone, or all three control planes."""
+    """How far the cluster is applied: cp01 alone, all three control planes, workers as well."""
 
     B = "b"
     C = "c"
+    D = "d"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +88,11 @@ TLS_SAN: Final = (VIP.ip, *(machine.address for machine in CONTROL_PLANES))
 def applied(phase: Phase) -> tuple[Machine, ...]:
     """The control planes that carry RKE2 and keepalived at the end of `phase`, in join order."""
     return CONTROL_PLANES[:1] if phase is Phase.B else CONTROL_PLANES
+
+
+def joined(phase: Phase) -> tuple[Machine, ...]:
+    """The workers that have joined at the end of `phase`, in join order."""
+    return WORKERS if phase is Phase.D else ()
 
 
 def find(name: str) -> Machine:

@@ -78,6 +78,14 @@ def rke2_config(machine: Machine, token: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def agent_config(token: str) -> str:
+    """config.yaml of a worker (runbook, phase D, play 3)."""
+    return (
+        f"server: https://{plan.VIP.ip}:{plan.SUPERVISOR_PORT}\ntoken: {token}\n"
+        f"node-label:\n  - {plan.WORKER_LABEL}\n"
+    )
+
+
 def kubeconfig(user: Pair, server_ca: str) -> str:
     """A kubeconfig with everything inline, in the shape RKE2 writes rke2.yaml."""
     data = {
@@ -135,9 +143,11 @@ def hosts(machine: Machine) -> str:
 
 def interfaces(machine: Machine) -> str:
     """The lines that the machine's network unit reads: created as, name, address."""
-    lines = [f"host0 eth0 {machine.interface}"]
-    if machine == plan.BASTION:
-        lines.append(f"wan0 eth1 {plan.WAN_BASTION}")
+    if machine != plan.BASTION:
+        # Where a default route would be: without any, an address of a service is refused before
+        # kube-proxy's rules could send it elsewhere.
+        return f"host0 eth0 {machine.interface} {plan.SERVICES}\n"
+    lines = [f"host0 eth0 {machine.interface}", f"wan0 eth1 {plan.WAN_BASTION}"]
     return "\n".join(lines) + "\n"
 
 

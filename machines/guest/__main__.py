@@ -1,4 +1,4 @@
-"""The commands of the stand-in: those of `rke2`, `crictl`, and the two that its units use."""
+"""The commands of the stand-in: those of `rke2`, `crictl`, its units and its kubelet."""
 
 from __future__ import annotations
 
@@ -6,12 +6,26 @@ import dataclasses
 import sys
 from typing import TYPE_CHECKING, Final
 
-from . import client, container, crictl, encryption, journal, kubelet, reset, server, snapshots
+from . import (
+    agent,
+    client,
+    container,
+    crictl,
+    encryption,
+    in_container,
+    journal,
+    kubelet,
+    reset,
+    server,
+    snapshots,
+)
 from .config import load
 from .paths import CONFIG, VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from .config import Config
 
 _PATH = "--cluster-reset-restore-path"
 
@@ -31,8 +45,16 @@ def _version(_: Sequence[str]) -> int:
 
 
 def _agent(_: Sequence[str]) -> int:
-    journal.fatal("this worker has not been joined: /etc/rancher/rke2/config.yaml is absent")
-    return 1
+    config = _configuration()
+    return 1 if config is None else agent.run(config)
+
+
+def _configuration() -> Config | None:
+    try:
+        return load(CONFIG)
+    except (OSError, ValueError) as reason:
+        journal.fatal(f"Failed to load the configuration: {reason}")
+        return None
 
 
 def _kill_kubelet(_: Sequence[str]) -> int:
@@ -43,11 +65,10 @@ def _kill_kubelet(_: Sequence[str]) -> int:
 def _server(flags: Sequence[str]) -> int:
     try:
         given = _flags(flags)
-        config = load(CONFIG)
     except client.FatalError as reason:
         return client.fail(reason)
-    except (OSError, ValueError) as reason:
-        journal.fatal(f"Failed to load the configuration: {reason}")
+    config = _configuration()
+    if config is None:
         return 1
     if token := given.get("--token"):
         config = dataclasses.replace(config, token=token)
@@ -80,6 +101,7 @@ _COMMANDS: Final[dict[str, Callable[[Sequence[str]], int]]] = {
     "secrets-encrypt": encryption.command,
     "crictl": crictl.command,
     "run-container": container.command,
+    "in-container": in_container.command,
     "kill-kubelet": _kill_kubelet,
     "--version": _version,
 }

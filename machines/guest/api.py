@@ -5,9 +5,12 @@ from __future__ import annotations
 import http.client
 import json
 import ssl
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from .paths import TLS
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _LIMIT: Final = 10.0
 
@@ -33,15 +36,20 @@ class Api(Protocol):
 
 
 class ApiServer:
-    """One API server, asked as `system:apiserver`."""
+    """One API server, asked with a client certificate of a folder: `system:apiserver`'s."""
 
-    def __init__(self, host: str, port: int = 6443) -> None:
+    def __init__(
+        self,
+        host: str,
+        port: int = 6443,
+        *,
+        folder: Path = TLS,
+        client: str = "client-kube-apiserver",
+    ) -> None:
         self._host = host
         self._port = port
-        self._context = ssl.create_default_context(cafile=str(TLS / "server-ca.crt"))
-        self._context.load_cert_chain(
-            TLS / "client-kube-apiserver.crt", TLS / "client-kube-apiserver.key"
-        )
+        self._context = ssl.create_default_context(cafile=str(folder / "server-ca.crt"))
+        self._context.load_cert_chain(folder / f"{client}.crt", folder / f"{client}.key")
 
     def request(
         self, method: str, path: str, body: Json | None = None, patch: str = "merge"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from .containers import StaticPod
-from .paths import AGENT, CREDENTIALS, ETCD, PROGRAMS, TLS, VERSION
+from .paths import AGENT, CREDENTIALS, ETCD, KUBE_PROXY_KUBECONFIG, PROGRAMS, TLS, VERSION
 
 if TYPE_CHECKING:
     from .config import Config
@@ -26,7 +26,27 @@ def of_server(config: Config) -> tuple[StaticPod, ...]:
         StaticPod("kube-apiserver", _KUBERNETES_IMAGE, _api_server(config)),
         StaticPod("kube-controller-manager", _KUBERNETES_IMAGE, _controller_manager(config)),
         StaticPod("kube-scheduler", _KUBERNETES_IMAGE, _scheduler()),
-        StaticPod("kube-proxy", _KUBERNETES_IMAGE),
+        kube_proxy(config),
+    )
+
+
+def kube_proxy(config: Config) -> StaticPod:
+    """What every node has, control plane or worker."""
+    return StaticPod(
+        "kube-proxy",
+        _KUBERNETES_IMAGE,
+        (
+            str(PROGRAMS / "kube-proxy"),
+            f"--cluster-cidr={config.cluster_cidr}",
+            "--conntrack-max-per-core=0",
+            "--conntrack-tcp-timeout-close-wait=0s",
+            "--conntrack-tcp-timeout-established=0s",
+            "--healthz-bind-address=127.0.0.1",
+            f"--hostname-override={config.node_name}",
+            f"--kubeconfig={KUBE_PROXY_KUBECONFIG}",
+            # RKE2 names iptables, which Debian's image would need as well; the rules do the same.
+            "--proxy-mode=nftables",
+        ),
     )
 
 

@@ -6,6 +6,7 @@ import json
 import socket
 import subprocess
 from dataclasses import dataclass
+from ipaddress import IPv4Network
 from typing import TYPE_CHECKING
 
 import yaml
@@ -24,13 +25,24 @@ class Config:
     service_cidr: str
     node_name: str
     node_ip: str
+    node_labels: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def api_service(self) -> str:
+        """The address of the API's own service: the first of the services' network."""
+        return str(IPv4Network(self.service_cidr).network_address + 1)
+
+    @property
+    def cluster_dns(self) -> str:
+        """The address that answers pods' questions for names: the tenth."""
+        return str(IPv4Network(self.service_cidr).network_address + 10)
 
 
 def load(path: Path) -> Config:
     """Read `config.yaml`.
 
     Raises:
-        ValueError: the file is no mapping, or has no token.
+        ValueError: the file is no mapping, has no token, or a label that is none.
         OSError: the file cannot be read.
     """
     values = yaml.safe_load(path.read_text())
@@ -43,7 +55,15 @@ def load(path: Path) -> Config:
         service_cidr=str(values.get("service-cidr", "10.43.0.0/16")),
         node_name=socket.gethostname(),
         node_ip=primary_address("eth0"),
+        node_labels=tuple(_label(text) for text in values.get("node-label", ())),
     )
+
+
+def _label(text: object) -> tuple[str, str]:
+    key, equals, value = str(text).partition("=")
+    if not key or not equals:
+        raise ValueError(f"node-label {text!r}: <key>=<value> is required")
+    return key, value
 
 
 def unknown_flags(path: Path) -> list[str]:

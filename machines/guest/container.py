@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from . import containers, podlog
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-_PAUSE: Final = ["/bin/sleep", "infinity"]
 
 
 def command(arguments: Sequence[str]) -> NoReturn:
@@ -20,7 +18,7 @@ def command(arguments: Sequence[str]) -> NoReturn:
         KeyError: it has no manifest.
         OSError: there is no such program.
     """
-    manifest = containers.manifests()[arguments[0]]
+    manifest = (containers.manifests() | containers.bound())[arguments[0]]
     podlog.capture(manifest)
-    argv = manifest["spec"]["containers"][0]["command"] or _PAUSE
+    argv = manifest["spec"]["containers"][0]["command"]
     os.execv(argv[0], argv)  # noqa: S606 no shell is the point: the unit's main process is the program

@@ -1,4 +1,4 @@
-"""Static pods: a manifest a pod, a systemd unit a container.
+"""Containers that really run: a manifest a pod, a systemd unit a container.
 
 The unit stands for what containerd runs: it outlives `rke2-server`, and only the kubelet (the
 server's loop) or `rke2-killall.sh` starts and stops it.
@@ -13,18 +13,18 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from . import journal
-from .paths import MANIFESTS
+from .paths import BOUND, MANIFESTS
 
 _UNIT: Final = "rke2-container@{}.service"
 
 
 @dataclass(frozen=True, slots=True)
 class StaticPod:
-    """One component. An empty `argv` is a container that only exists (kube-proxy here)."""
+    """One component."""
 
     component: str
     image: str
-    argv: tuple[str, ...] = ()
+    argv: tuple[str, ...]
 
     def manifest(self, node: str) -> dict[str, Any]:
         """The pod as its file under `agent/pod-manifests` has it."""
@@ -60,8 +60,28 @@ def manifests() -> dict[str, dict[str, Any]]:
     return {path.stem: json.loads(path.read_text()) for path in sorted(MANIFESTS.glob("*.yaml"))}
 
 
+def bound() -> dict[str, dict[str, Any]]:
+    """The same of pods that the API has put on this node, as far as they really run."""
+    return {path.stem: json.loads(path.read_text()) for path in sorted(BOUND.glob("*.json"))}
+
+
+def bind(component: str, manifest: dict[str, Any]) -> None:
+    """Run a pod of the API; what ran under that name ends."""
+    BOUND.mkdir(parents=True, exist_ok=True)
+    (BOUND / f"{component}.json").write_text(json.dumps(manifest))
+    _systemctl("stop", component)
+
+
+def release(component: str) -> None:
+    """End a pod of the API."""
+    (BOUND / f"{component}.json").unlink(missing_ok=True)
+    _systemctl("stop", component)
+
+
 def uid(manifest: dict[str, Any]) -> str:
-    """The UID a kubelet knows a static pod by: the hash of its manifest."""
+    """The UID a kubelet knows a pod by: for a static one the hash of its manifest."""
+    if known := manifest.get("metadata", {}).get("uid"):
+        return str(known)
     return hashlib.md5(json.dumps(manifest).encode(), usedforsecurity=False).hexdigest()
 
 
@@ -69,19 +89,16 @@ def start_dead() -> list[str]:
     """Start each container that has a manifest and is not running; their components."""
     dead = [component for component, state in states().items() if state in {"inactive", "failed"}]
     for component in dead:
-        unit = _UNIT.format(component)
-        subprocess.run(["systemctl", "reset-failed", unit], capture_output=True, check=False)
-        started = subprocess.run(
-            ["systemctl", "start", "--no-block", unit], capture_output=True, text=True, check=False
-        )
+        _systemctl("reset-failed", component)
+        started = _systemctl("start", component, "--no-block")
         if started.returncode != 0:
             journal.warning(f"Failed to start container {component}: {started.stderr.strip()}")
     return dead
 
 
 def states() -> dict[str, str]:
-    """Component → its unit's ActiveState, for every manifest."""
-    components = list(manifests())
+    """Component → its unit's ActiveState, for every manifest, static or not."""
+    components = [*manifests(), *bound()]
     answer = subprocess.run(
         ["systemctl", "show", "--value", "-p", "ActiveState", *map(_UNIT.format, components)],
         capture_output=True,
@@ -89,3 +106,8 @@ def states() -> dict[str, str]:
         check=False,
     )
     return dict(zip(components, answer.stdout.split(), strict=False))
+
+
+def _systemctl(verb: str, component: str, *options: str) -> subprocess.CompletedProcess[str]:
+    argv = ["systemctl", verb, *options, _UNIT.format(component)]
+    return subprocess.run(argv, capture_output=True, text=True, check=False)

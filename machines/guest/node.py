@@ -8,18 +8,21 @@ import platform
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from . import containers, encryption, journal
+from . import containers, journal
 from .api import ApiError
-from .paths import RUN, VERSION
+from .paths import VERSION
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from .api import Api, Json
     from .config import Config
-    from .etcd import Member
 
 _PODS: Final = "/api/v1/namespaces/kube-system/pods"
 _KUBELET_PORT: Final = 10250
 _MIRROR: Final = "kubernetes.io/config.mirror"
+# systemd-nspawn gives every boot of a machine one of its own, as a kernel does.
+_BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
 
 class Node:
@@ -30,8 +33,8 @@ class Node:
         self._config = config
         self._path = f"/api/v1/nodes/{config.node_name}"
 
-    def register(self, member: Member) -> None:
-        """Make or refresh the Node object: labels, annotations, addresses, node info.
+    def register(self, labels: Mapping[str, str], annotations: Mapping[str, str]) -> None:
+        """Make or refresh the Node object: these beside a kubelet's own, addresses, node info.
 
         Raises:
             ApiError, OSError, http.client.HTTPException: the API did not take it.
@@ -46,16 +49,13 @@ class Node:
                 "kubernetes.io/arch": "amd64",
                 "kubernetes.io/hostname": name,
                 "kubernetes.io/os": "linux",
-                "node-role.kubernetes.io/control-plane": "true",
-                "node-role.kubernetes.io/etcd": "true",
                 "node.kubernetes.io/instance-type": "rke2",
+                **labels,
             },
             "annotations": {
-                "etcd.rke2.cattle.io/node-address": self._config.node_ip,
-                "etcd.rke2.cattle.io/node-name": member.name,
-                encryption.ANNOTATION: encryption.annotation(),
                 "rke2.io/hostname": name,
                 "rke2.io/internal-ip": self._config.node_ip,
+                **annotations,
             },
         }
         try:
@@ -138,7 +138,7 @@ class Node:
             "daemonEndpoints": {"kubeletEndpoint": {"Port": _KUBELET_PORT}},
             "nodeInfo": {
                 "architecture": "amd64",
-                "bootID": (RUN / "boot-id").read_text().strip(),
+                "bootID": _BOOT_ID.read_text().strip(),
                 "containerRuntimeVersion": "containerd://2.2.5-k3s1",
                 "kernelVersion": platform.release(),
                 "kubeProxyVersion": "",

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import http.client
 import secrets
-import signal
 import threading
 import time
-from typing import TYPE_CHECKING, Final, NoReturn
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from . import (
     balancer,
     bootstrap,
+    certificates,
     components,
     containers,
     encryption,
@@ -20,30 +21,32 @@ from . import (
     kubelet,
     snapshots,
     supervisor,
+    unit,
 )
 from .api import ApiError, ApiServer
+from .bound import Bound
 from .node import Node
 from .paths import RESET_FLAG
 from .supervisor import Supervisor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import FrameType
 
     from .api import Api
     from .config import Config
     from .etcd import Member
     from .supervisor import Routes
 
-_TICK: Final = 2.0
-_MIRROR_EVERY: Final = 5
 _FLAG_STAYS: Final = 11.0
+_LABELS: Final = {
+    "node-role.kubernetes.io/control-plane": "true",
+    "node-role.kubernetes.io/etcd": "true",
+}
 
 
 def run(config: Config) -> int:
     """Serve until SIGTERM; the exit status. Containers go on without us, the kubelet does not."""
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, _leave)
+    unit.end_on_signals()
     journal.info(f"Starting rke2 server on {config.node_name} ({config.node_ip})")
     try:
         balancing = balancer.listen()
@@ -56,7 +59,7 @@ def run(config: Config) -> int:
 
 def _serve(config: Config) -> int:
     api = ApiServer("127.0.0.1")
-    Supervisor(config.token, routes(api, config.node_name)).start()
+    Supervisor(config.token, routes(api, config)).start()
     try:
         member = etcd.prepare(
             config.node_name, config.node_ip, server=config.server, token=config.token
@@ -67,44 +70,52 @@ def _serve(config: Config) -> int:
             'please use a unique name for this node"'
         )
         return 1
+    kubelet.configure("127.0.0.1", config.cluster_dns)
     pods = components.of_server(config)
     containers.write(pods[0], config.node_name)
-    stopping = threading.Event()
-    keeper = threading.Thread(target=_keep_containers, args=(stopping,), daemon=True)
-    keeper.start()
-    try:
+    with unit.containers_kept():
         etcd.promote(member, server=config.server, token=config.token)
         journal.info(f"etcd member {member.name} is a voter")
         _keep_token_s_mark(config.token)
         for pod in pods[1:]:
             containers.write(pod, config.node_name)
         while not api.ready():
-            time.sleep(_TICK / 4)
+            time.sleep(unit.TICK / 4)
         journal.info("Kube API server is now running")
-        node = Node(api, config)
-        _register(node, member)
-        process = kubelet.start(config)
+        return _serve_node(config, member, api)
+
+
+def _serve_node(config: Config, member: Member, api: ApiServer) -> int:
+    node, bound = Node(api, config), Bound(api, config)
+    annotations = _annotations(config, member)
+    unit.patiently("register the node", lambda: node.register(_LABELS, annotations))
+    unit.patiently("let the kubelets list what they serve", lambda: kubelet.allow(api))
+    process = kubelet.start(config)
+    try:
         journal.ready()
         journal.info("rke2 is up and running")
         forget = threading.Timer(_FLAG_STAYS, RESET_FLAG.unlink, kwargs={"missing_ok": True})
         forget.daemon = True
         forget.start()
-        rounds = 0
-        while process.poll() is None:
-            if rounds % _MIRROR_EVERY == 0:
-                _refresh(node, member)
-            rounds += 1
-            time.sleep(_TICK)
-        journal.fatal(f"Kubelet exited with status {process.returncode}")
+        return unit.watch(process, bound.keep, lambda: _refresh(node, member))
     finally:
-        stopping.set()
         kubelet.stop()
-    return 1
 
 
-def routes(api: Api, node: str) -> Routes:
-    """What the supervisor answers."""
+def _annotations(config: Config, member: Member) -> dict[str, str]:
     return {
+        "etcd.rke2.cattle.io/node-address": config.node_ip,
+        "etcd.rke2.cattle.io/node-name": member.name,
+        encryption.ANNOTATION: encryption.annotation(),
+    }
+
+
+def routes(api: Api, config: Config) -> Routes:
+    """What the supervisor answers."""
+    node = config.node_name
+    networks = {"cluster-cidr": config.cluster_cidr, "service-cidr": config.service_cidr}
+    return {
+        ("GET", supervisor.CONFIG): lambda _: networks,
         ("GET", supervisor.MEMBERS): lambda _: etcd.members(),
         ("GET", snapshots.PATH): lambda _: snapshots.listed(node),
         ("POST", snapshots.PATH): lambda body: _numbered(
@@ -113,6 +124,10 @@ def routes(api: Api, node: str) -> Routes:
         ("GET", encryption.PATH): lambda _: _numbered(
             "secret-encrypt", lambda: encryption.status(api, node)
         ),
+        **{
+            ("POST", path): partial(certificates.issued, kind)
+            for path, kind in certificates.PATHS.items()
+        },
     }
 
 
@@ -132,34 +147,10 @@ def _keep_token_s_mark(token: str) -> None:
             bootstrap.reconcile(token)
         except etcd.EtcdError as reason:
             journal.info(f"Failed to test etcd connection: {reason}")
-            time.sleep(_TICK / 4)
+            time.sleep(unit.TICK / 4)
         except bootstrap.WrongTokenError as wrong:
             journal.fatal(str(wrong))
             raise SystemExit(1) from None
-        else:
-            return
-
-
-def _leave(number: int, frame: FrameType | None) -> NoReturn:
-    del frame
-    journal.info(f"Received signal {signal.Signals(number).name}, stopping the kubelet")
-    raise SystemExit(0)
-
-
-def _keep_containers(stopping: threading.Event) -> None:
-    while True:
-        containers.start_dead()
-        if stopping.wait(_TICK):
-            return
-
-
-def _register(node: Node, member: Member) -> None:
-    while True:
-        try:
-            node.register(member)
-        except (ApiError, OSError, http.client.HTTPException) as reason:
-            journal.info(f"Waiting to register the node: {reason}")
-            time.sleep(_TICK / 2)
         else:
             return
 

@@ -16,10 +16,13 @@ from .paths import TLS
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
 PORT: Final = 9345
 LOCAL: Final = f"https://127.0.0.1:{PORT}"
 MEMBERS: Final = "/db/info"
+AUTHORITY: Final = "/cacerts"
+CONFIG: Final = "/v1-rke2/config"
 _SILENCE: Final = 10.0
 
 Routes: TypeAlias = "Mapping[tuple[str, str], Callable[[Any], object]]"
@@ -91,6 +94,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         if self.path == "/ping":
             self._answer(http.client.OK, "text/plain", b"pong")
+        elif self.path == AUTHORITY:
+            pem = (TLS / "server-ca.crt").read_bytes()
+            self._answer(http.client.OK, "text/plain", pem)
         else:
             self._route("GET")
 
@@ -133,18 +139,18 @@ def ask(
     *,
     body: object = None,
     limit: float = _SILENCE,
+    authority: Path | None = None,
 ) -> Any:
     """The decoded answer of the supervisor at `server`, an https URL.
+
+    `authority` is the file that certifies it; without one, this server's own.
 
     Raises:
         OSError, http.client.HTTPException: no answer.
         RefusedError: an answer other than 200.
     """
-    host, _, port = server.removeprefix("https://").partition(":")
-    context = ssl.create_default_context(cafile=str(TLS / "server-ca.crt"))
-    connection = http.client.HTTPSConnection(
-        host, int(port or PORT), timeout=limit, context=context
-    )
+    context = ssl.create_default_context(cafile=str(authority or TLS / "server-ca.crt"))
+    connection = _connection(server, context, limit)
     try:
         sent = None if body is None else json.dumps(body)
         connection.request(method, path, body=sent, headers={"Authorization": _basic(token)})
@@ -157,6 +163,23 @@ def ask(
         connection.close()
 
 
+def authority(server: str) -> str:
+    """The certificate of the authority that the supervisor at `server` stands on, unverified.
+
+    Raises:
+        OSError, http.client.HTTPException: no answer.
+    """
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    connection = _connection(server, context, _SILENCE)
+    try:
+        connection.request("GET", AUTHORITY)
+        return connection.getresponse().read().decode()
+    finally:
+        connection.close()
+
+
 def members_of(server: str, token: str) -> list[dict[str, Any]]:
     """The etcd members, as the supervisor at `server` lists them.
 
@@ -165,6 +188,11 @@ def members_of(server: str, token: str) -> list[dict[str, Any]]:
     """
     members: list[dict[str, Any]] = ask(server, "GET", MEMBERS, token)
     return members
+
+
+def _connection(server: str, context: ssl.SSLContext, limit: float) -> http.client.HTTPSConnection:
+    host, _, port = server.removeprefix("https://").partition(":")
+    return http.client.HTTPSConnection(host, int(port or PORT), timeout=limit, context=context)
 
 
 def _basic(token: str) -> str:

@@ -76,7 +76,7 @@ def serving(node: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str | None
     hashes: dict[str, str | None] = {
         machine.name: encryption.annotation() for machine in plan.CONTROL_PLANES
     }
-    answers = server.routes(FakeApi(hashes), FIRST.name)
+    answers = server.routes(FakeApi(hashes), CONFIG)
     started = supervisor.Supervisor("right", answers, port=0)
     started.start()
     monkeypatch.setattr(supervisor, "LOCAL", f"https://127.0.0.1:{started.port}")

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 
-from machines import acceptance, cgroups, cluster, faults, lab, network, plan
+from machines import acceptance, cgroups, faults, lab, network, plan
 from machines.build import build, require_root
 from machines.console import say
 from machines.container import Container
@@ -91,7 +91,7 @@ def _status(options: argparse.Namespace) -> int:
         container = Container(machine)
         state = f"pid {container.init}" if container.running else "not running"
         say(f"{machine.name:16} {machine.address!s:12} {machine.kind:14} {state}")
-    found = cluster.complaints(plan.applied(facts.phase))
+    found = lab.complaints(facts.phase)
     say(f"phase {facts.phase}, inventory {lab.inventory_path()}")
     say("\n".join(found) or "healthy")
     return 1 if found else 0

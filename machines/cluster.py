@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 DATA: Final = "/var/lib/rancher/rke2"
 KUBECONFIG: Final = "/etc/rancher/rke2/rke2.yaml"
+SERVER: Final = "rke2-server.service"
 _TLS: Final = f"{DATA}/server/tls"
 _APPLY_LIMIT: Final = 180.0
 _VIP_LIMIT: Final = 30.0
@@ -35,14 +36,14 @@ def apply(
     first, joining = machines[0], machines[1:]
     with step(f"applying keepalived and rke2-server to {first.name}"):
         _start(Container(first), pki, token, encryption)
-        _wait_active(Container(first))
+        wait_active(Container(first), SERVER)
     wait_holder(first)
     if joining:
         with step(f"joining {' and '.join(machine.name for machine in joining)}"):
             for machine in joining:
                 _start(Container(machine), pki, token, encryption)
             for machine in joining:
-                _wait_active(Container(machine))
+                wait_active(Container(machine), SERVER)
 
 
 def wait_holder(machine: Machine) -> None:
@@ -75,6 +76,20 @@ def holders() -> list[Machine]:
     return found
 
 
+def wait_active(container: Container, unit: str) -> None:
+    """Wait until the unit is active.
+
+    Raises:
+        LabError: not within 180 s; the text has its journal.
+    """
+    container.wait(
+        f"active {unit}",
+        lambda: unit_state(container, unit) == "active",
+        limit=_APPLY_LIMIT,
+        journal_of=unit,
+    )
+
+
 def unit_state(container: Container, unit: str) -> str:
     """The unit's ActiveState, as systemd says it."""
     answer = container.call(["systemctl", "show", "--value", "-p", "ActiveState", unit])
@@ -94,7 +109,7 @@ def complaints(machines: Sequence[Machine]) -> list[str]:
         container = Container(machine)
         units = ["ssh.service"]
         if machine in machines:
-            units += ["keepalived.service", "rke2-server.service"]
+            units += ["keepalived.service", SERVER]
         for unit in units:
             state = unit_state(container, unit)
             if state != "active":
@@ -105,6 +120,16 @@ def complaints(machines: Sequence[Machine]) -> list[str]:
     if holding != [machines[0].name]:
         found.append(f"the VIP is held by {', '.join(holding) or 'nobody'}")
     return found
+
+
+def kubectl(*arguments: str, stdin: str | None = None, limit: float = 30.0) -> str:
+    """Run kubectl on the first control plane, as the runbook does; stdout.
+
+    Raises:
+        LabError: it failed.
+    """
+    argv = [f"{DATA}/bin/kubectl", f"--kubeconfig={KUBECONFIG}", *arguments]
+    return Container(plan.CONTROL_PLANES[0]).do(*argv, stdin=stdin, limit=limit)
 
 
 def etcdctl(container: Container, *arguments: str, limit: float = 20.0) -> str:
@@ -155,16 +180,7 @@ def _start(container: Container, pki: ClusterPki, token: str, encryption: str) -
     _write_keepalived(container)
     _write_rke2(container, pki, token, encryption)
     container.do("systemctl", "enable", "--now", "keepalived.service")
-    container.do("systemctl", "enable", "--now", "--no-block", "rke2-server.service")
-
-
-def _wait_active(container: Container) -> None:
-    container.wait(
-        "active rke2-server",
-        lambda: unit_state(container, "rke2-server.service") == "active",
-        limit=_APPLY_LIMIT,
-        journal_of="rke2-server.service",
-    )
+    container.do("systemctl", "enable", "--now", "--no-block", SERVER)
 
 
 def _write_keepalived(container: Container) -> None:
@@ -187,10 +203,6 @@ def _write_rke2(container: Container, pki: ClusterPki, token: str, encryption: s
     for path, stem in kubeconfigs.items():
         user = type(admin)(files[f"{stem}.crt"], files[f"{stem}.key"])
         container.write(f"{DATA}/{path}", render.kubeconfig(user, server_ca), mode=0o600)
-    # kwok stands in for the kubelet and asks for more than a kubelet may: it is given the admin's.
-    container.write(
-        f"{DATA}/agent/kubelet.kubeconfig", render.kubeconfig(admin, server_ca), mode=0o600
-    )
     container.write(KUBECONFIG, render.kubeconfig(admin, server_ca), mode=0o600)
     container.write(f"{DATA}/server/cred/encryption-config.json", encryption, mode=0o600)
     container.write(f"{DATA}/server/token", render.node_token(server_ca, token), mode=0o600)

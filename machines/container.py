@@ -192,13 +192,13 @@ done
         """
         return run([*self.enter(), *argv], stdin=stdin, limit=limit, check=False)
 
-    def do(self, *argv: str, limit: float = 30.0) -> str:
+    def do(self, *argv: str, stdin: str | None = None, limit: float = 30.0) -> str:
         """Run a command inside as root that has to succeed; its stdout.
 
         Raises:
             LabError: it failed; the text names the machine.
         """
-        done = self.call(argv, limit=limit)
+        done = self.call(argv, stdin=stdin, limit=limit)
         if done.returncode != 0:
             raise LabError(
                 f"{self.machine.name}: `{shlex.join(argv)}` ended with rc {done.returncode}:\n"

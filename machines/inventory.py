@@ -19,9 +19,27 @@ LIMITS: Final = {
     "cluster_reset": 120,
     "peer_rejoin": 120,
     "journal_quiet": 15,
+    "worker_registered": 15,
+    "worker_registered_poll": 2,
+    "nodes_ready": 30,
+    "nodes_ready_poll": 2,
+    "drain": 20,
+    "replicas_back": 30,
+    "undo_drain": 240,
+    "reboot": 90,
+    "reboot_residue": 30,
+    "ready_holds": 15,
 }
-"""Seconds where the lab waits less than the real cluster: for time alone, never for a bound that a
-gate's claim is made of."""
+"""Seconds where the lab waits less than the real cluster, so that what is wrong there is said soon.
+A gate's claim holds in this time or is FAIL: none becomes easier to pass, but for `outage_watch`,
+`journal_quiet` and `ready_holds`, which are how long the lab is watched."""
+
+OPERATIONS: Final = {"kubeconfig": "~/secrets/rke2-admin-kubeconfig", "bin": "~/bin"}
+IMAGES: Final = {
+    "dns_check": "registry.k8s.io/e2e-test-images/jessie-dnsutils:1.7",
+    "sched_check": "registry.k8s.io/e2e-test-images/busybox:1.36.1-1",
+    "dns_utils": "busybox:1.36",
+}
 
 _FIRST_VM: Final = 8001
 
@@ -63,9 +81,11 @@ keepalived:
   script_interval: 2
   fall: 3
   rise: 2
-worker_label: wetopi.io/role=platform
-control_plane_taint: node-role.kubernetes.io/control-plane=true:NoSchedule
+worker_label: {plan.WORKER_LABEL}
+control_plane_taint: {plan.CONTROL_PLANE_TAINT}
 controller: {{node_token: {node_token}}}
+operations: {_flow(OPERATIONS)}
+images: {_flow(IMAGES)}
 limits: {_flow(LIMITS)}
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import fcntl
 import json
 import os
@@ -11,7 +12,18 @@ import shutil
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
-from machines import cgroups, cluster, dirs, inventory, mounts, network, plan, render, ssh_keys
+from machines import (
+    cgroups,
+    cluster,
+    dirs,
+    inventory,
+    mounts,
+    network,
+    plan,
+    render,
+    ssh_keys,
+    workers,
+)
 from machines.build import build, require_root
 from machines.console import say, step
 from machines.container import Container
@@ -27,6 +39,7 @@ if TYPE_CHECKING:
 
 INVENTORY: Final = "inventory.yaml"
 _FACTS: Final = "lab.json"
+_TOKEN: Final = "keys/node_token"  # noqa: S105 the name of a file
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +117,9 @@ def exclusive() -> Iterator[None]:
 
 
 def up(phase: plan.Phase) -> None:
-    """Bring the lab to `phase` from nothing, or find it there and healthy already.
+    """Bring the lab to `phase`, or find it there and healthy already.
+
+    From healthy control planes it goes on to the workers; from anything else it starts anew.
 
     Raises:
         LabError: some machine failed; its journal is in the text. What was started stays for a
@@ -114,7 +129,16 @@ def up(phase: plan.Phase) -> None:
     if _is_up(phase, layers):
         say(f"the lab is up and healthy at phase {phase}; inventory: {inventory_path()}")
         return
-    down()
+    if not (phase is plan.Phase.D and _is_up(plan.Phase.C, layers)):
+        down()
+        _start(phase, layers)
+    if plan.joined(phase):
+        workers.join((dirs.state() / _TOKEN).read_text().strip())
+        dataclasses.replace(Facts.load(), phase=phase).save()
+    say(f"the lab is up at phase {phase}; inventory: {inventory_path()}")
+
+
+def _start(phase: plan.Phase, layers: Layers) -> None:
     dirs.make_private(dirs.state())
     with step("making keys and certificates"):
         pki = ClusterPki()
@@ -128,12 +152,19 @@ def up(phase: plan.Phase) -> None:
             container.start(layers)
         for container in containers:
             container.wait_booted()
-    applied = plan.applied(phase)
     token = secrets.token_hex(16)
-    cluster.apply(applied, pki, token=token, encryption_key=secrets.token_bytes(32))
+    cluster.apply(plan.applied(phase), pki, token=token, encryption_key=secrets.token_bytes(32))
     _write_inventory(token)
-    Facts(phase, layers.lowerdir, pki.client.pair).save()
-    say(f"the lab is up at phase {phase}; inventory: {inventory_path()}")
+    reached = plan.Phase.C if plan.joined(phase) else phase
+    Facts(reached, layers.lowerdir, pki.client.pair).save()
+
+
+def complaints(phase: plan.Phase) -> list[str]:
+    """What is wrong with a lab that should be at the end of `phase`; empty when healthy."""
+    found = cluster.complaints(plan.applied(phase))
+    if not found and plan.joined(phase):
+        found = workers.complaints()
+    return found
 
 
 def down() -> None:
@@ -159,7 +190,7 @@ def _is_up(phase: plan.Phase, layers: Layers) -> bool:
     except LabError:
         return False
     wanted = facts.phase is phase and facts.layers == layers.lowerdir
-    return wanted and not cluster.complaints(plan.applied(phase))
+    return wanted and not complaints(phase)
 
 
 def _write_ssh_keys() -> dict[str, SshKey]:
@@ -195,13 +226,17 @@ def _furnish(container: Container, host_key: SshKey) -> None:
 
 
 def _write_inventory(token: str) -> None:
-    dirs.write_private(dirs.state() / "keys/node_token", f"{token}\n")
+    dirs.write_private(dirs.state() / _TOKEN, f"{token}\n")
     dirs.write_private(
         inventory_path(),
         inventory.text(
             key="keys/id_ed25519",
             known_hosts="known_hosts",
-            node_token="keys/node_token",  # noqa: S106 the name of a file
-            versions={"rke2": plan.RKE2_VERSION, "etcd": plan.ETCD_VERSION},
+            node_token=_TOKEN,
+            versions={
+                "rke2": plan.RKE2_VERSION,
+                "etcd": plan.ETCD_VERSION,
+                "cilium": plan.CILIUM_VERSION,
+            },
         ),
     )

@@ -1,0 +1,165 @@
+"""The operator's part after the restore: what phase E leaves, the bastion's tools, the workers."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING, Any, Final
+
+from machines import cluster, plan, render
+from machines.console import step
+from machines.container import Container
+from machines.errors import LabError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ADMIN_KUBECONFIG: Final = f"/home/{plan.SSH_USER}/secrets/rke2-admin-kubeconfig"
+AGENT: Final = "rke2-agent.service"
+DNS_NAME: Final = "kubernetes.default.svc.cluster.local"
+
+_MANIFESTS: Final = Path(__file__).parent / "manifests"
+_VALUES: Final = {
+    "dns": str(plan.DNS),
+    "coredns": plan.COREDNS_VERSION,
+    "cilium": plan.CILIUM_VERSION,
+}
+_SETTLE: Final = 120.0
+_FIRST: Final = Container(plan.CONTROL_PLANES[0])
+_USER: Final = 1000
+
+
+def join(token: str) -> None:
+    """Bring a cluster of healthy control planes to the end of phase D; agents join with `token`.
+
+    Raises:
+        LabError: something does not come up; the text has its journal.
+    """
+    with step("installing the objects of Cilium and of RKE2's charts"):
+        for name in ("cilium", "rke2"):
+            apply(name)
+        provision_bastion()
+    with step("tainting the control planes"):
+        names = [machine.name for machine in plan.CONTROL_PLANES]
+        cluster.kubectl("taint", "nodes", *names, plan.CONTROL_PLANE_TAINT, "--overwrite")
+    with step(f"joining {', '.join(machine.name for machine in plan.WORKERS)}"):
+        for machine in plan.WORKERS:
+            _start(Container(machine), token)
+        for machine in plan.WORKERS:
+            cluster.wait_active(Container(machine), AGENT)
+    with step("waiting for Ready nodes, their pods and DNS"):
+        _wait(_unready)
+        _make_cilium_nodes()
+        apply("workload")
+        _wait(complaints)
+
+
+def apply(name: str) -> None:
+    """Apply a file of `machines/manifests`.
+
+    Raises:
+        LabError: the API refuses it.
+    """
+    text = Template((_MANIFESTS / f"{name}.yaml").read_text()).substitute(_VALUES)
+    cluster.kubectl("apply", "--server-side", "-f", "-", stdin=text)
+
+
+def complaints() -> list[str]:
+    """What is wrong with the joined workers and what runs on all nodes; empty when healthy."""
+    found = []
+    for machine in plan.WORKERS:
+        state = cluster.unit_state(Container(machine), AGENT)
+        if state != "active":
+            found.append(f"{machine.name}: {AGENT} is {state}")
+    try:
+        found += [*_unready(), *_pods_unready()]
+    except LabError as reason:
+        return [*found, str(reason)]
+    asked = ["nslookup", "-timeout=2", "-retry=0", DNS_NAME, str(plan.DNS)]
+    for machine in plan.WORKERS:
+        if str(plan.API_SERVICE) not in Container(machine).call(asked).stdout:
+            found.append(f"{machine.name}: {plan.DNS} does not tell {DNS_NAME}")
+    return found
+
+
+def provision_bastion() -> None:
+    """Give the bastion kubectl and cp01's kubeconfig with the VIP in it (runbook, 0 item 9)."""
+    bastion = Container(plan.BASTION)
+    content = _FIRST.read(cluster.KUBECONFIG).replace(
+        "https://127.0.0.1:", f"https://{plan.VIP.ip}:"
+    )
+    bastion.write(ADMIN_KUBECONFIG, content, mode=0o600, owner=_USER)
+    home = f"/home/{plan.SSH_USER}"
+    bastion.do("install", "-d", f"--owner={plan.SSH_USER}", "-m", "0755", f"{home}/bin")
+    bastion.do("ln", "-sf", f"{cluster.DATA}/bin/kubectl", f"{home}/bin/kubectl")
+    bastion.do("install", "-d", f"--owner={plan.SSH_USER}", "-m", "0700", f"{home}/secrets")
+
+
+def _wait(complain: Callable[[], list[str]]) -> None:
+    deadline = time.monotonic() + _SETTLE
+    while found := complain():
+        if time.monotonic() > deadline:
+            raise LabError(f"after {_SETTLE:.0f} s: {'; '.join(found)}")
+        time.sleep(1)
+
+
+def _start(container: Container, token: str) -> None:
+    container.write("/etc/rancher/rke2/config.yaml", render.agent_config(token), mode=0o600)
+    (container.root / "etc/rancher/rke2").chmod(0o750)
+    container.do("systemctl", "enable", "--now", "--no-block", AGENT)
+
+
+def _nodes() -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = json.loads(cluster.kubectl("get", "nodes", "-o", "json"))["items"]
+    return items
+
+
+def _unready() -> list[str]:
+    nodes = {node["metadata"]["name"]: node for node in _nodes()}
+    found = []
+    for machine in (*plan.CONTROL_PLANES, *plan.WORKERS):
+        node = nodes.get(machine.name)
+        if node is None:
+            found.append(f"{machine.name} is not registered")
+            continue
+        conditions = node["status"].get("conditions", [])
+        ready = [one["status"] for one in conditions if one["type"] == "Ready"]
+        taints = {_told(taint) for taint in node["spec"].get("taints", [])}
+        wanted = {plan.CONTROL_PLANE_TAINT} if machine in plan.CONTROL_PLANES else set()
+        if ready != ["True"] or taints != wanted:
+            found.append(f"{machine.name} is Ready {ready}, tainted {sorted(taints)}")
+        label, _, value = plan.WORKER_LABEL.partition("=")
+        if machine in plan.WORKERS and node["metadata"]["labels"].get(label) != value:
+            found.append(f"{machine.name} has not the label {plan.WORKER_LABEL}")
+    return found
+
+
+def _told(taint: dict[str, str]) -> str:
+    return f"{taint['key']}={taint.get('value', '')}:{taint['effect']}"
+
+
+def _pods_unready() -> list[str]:
+    pods = json.loads(cluster.kubectl("get", "pods", "--all-namespaces", "-o", "json"))["items"]
+    found = []
+    for pod in pods:
+        statuses = pod["status"].get("containerStatuses", [])
+        if not statuses or not all(one["ready"] for one in statuses):
+            found.append(f"pod {pod['metadata']['name']} is not Ready")
+    return found
+
+
+def _make_cilium_nodes() -> None:
+    """One for each node, with the share of the pods' network that the node has."""
+    items = [
+        {
+            "apiVersion": "cilium.io/v2",
+            "kind": "CiliumNode",
+            "metadata": {"name": node["metadata"]["name"]},
+            "spec": {"ipam": {"podCIDRs": node["spec"]["podCIDRs"]}},
+        }
+        for node in _nodes()
+    ]
+    listing = {"apiVersion": "v1", "kind": "List", "items": items}
+    cluster.kubectl("apply", "--server-side", "-f", "-", stdin=json.dumps(listing))

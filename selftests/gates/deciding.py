@@ -16,16 +16,18 @@ from fixtures.session.batch import NOUNS
 from selftests.gates.world import ROOT, World
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     import pytest
 
+    from fixtures.core.verdicts import Verdict
     from selftests.gates.world import World
 
 FILES = (
     "phase_b/test_gates.py",
     "phase_c/test_gates.py",
     "phase_c/test_drills.py",
+    "e/test_gates.py",
     "d/test_gates.py",
     "d2/test_gates.py",
 )
@@ -69,7 +71,11 @@ class Time:
 
 
 def decide(
-    world: World, gate: str, node: str = "", before: frozenset[str] = frozenset()
+    world: World,
+    gate: str,
+    node: str = "",
+    before: frozenset[str] = frozenset(),
+    standing: Mapping[str, Verdict] | None = None,
 ) -> Decided:
     """PASS, FAIL or UNKNOWN, as the session decides it; any other error is raised."""
     world.forget()
@@ -85,6 +91,8 @@ def decide(
         "wait": wait,
         "record": facts.__setitem__,
         "applied_before": before,
+        "standing": standing or {},
+        "statement": nobody_states_it,
         **{noun: observer(world.cluster, world) for noun, observer in NOUNS.items()},
     }
     if node:
@@ -97,6 +105,10 @@ def decide(
     except Undecided as error:
         return Decided("UNKNOWN", str(error), facts, time.now)
     return Decided("PASS", lookup(gate).title, facts, time.now)
+
+
+def nobody_states_it() -> None:
+    raise Undecided("nobody has stated it")
 
 
 def observations_used(

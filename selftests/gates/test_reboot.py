@@ -98,7 +98,7 @@ def test_before_it_api_and_machine_must_tell_of_the_same_boot() -> None:
         ({}, "m", ""),
         ({"uid": "uid-2"}, "m", "was registered anew"),
         ({}, "n", "another machine answers"),
-        ({"labels": ()}, "m", "has no such label, expected wetopi.io/role=platform"),
+        ({"labels": ()}, "m", "has no label wetopi.io/role, expected wetopi.io/role=platform"),
         ({"labels": (Label(ROLE.key, "Platform"),)}, "m", "has wetopi.io/role=Platform, expected"),
     ],
 )

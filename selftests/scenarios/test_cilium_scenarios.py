@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fixtures.applylog.ledger import Ledger
+from fixtures.applylog.record import Kind
 from fixtures.gates import Phase, of_phase
 from lab.scenario import load
-from selftests.scenarios.passed import pass_all_before
+from selftests.scenarios.passed import pass_all_before, pass_also
 from selftests.scenarios.replay import SCENARIOS, replay
 from selftests.scenarios.test_scenarios import expected
 
@@ -49,7 +51,7 @@ def case(path: Path) -> ParameterSet:
     return pytest.param(path, id=path.stem, marks=marks)
 
 
-@pytest.mark.parametrize("path", map(case, FILES))
+@pytest.mark.parametrize("path", [case(path) for path in FILES])
 def test_scenario(path: Path, passed_f6: Path, tmp_path: Path) -> None:
     scenario = load(path)
     reports = shutil.copytree(passed_f6, tmp_path / "reports")
@@ -72,6 +74,21 @@ def test_scenario(path: Path, passed_f6: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("verdict", ["FAIL", "UNKNOWN"])
 def test_every_gate_has_a_scenario_for_each_verdict(gate: str, verdict: str) -> None:
     assert any(load(path).expect.get(gate) == verdict for path in FILES)
+
+
+def test_a_restore_newer_than_what_was_repeated_after_the_last_one_bars_all(
+    passed_f6: Path, tmp_path: Path
+) -> None:
+    reports = shutil.copytree(passed_f6, tmp_path / "reports")
+    ledger = Ledger.open(reports, "lab")
+    ledger.append(Kind.STEP, gate="F6-3", step="reset", state="sending", stales=True)
+    pass_also(reports, "F6-3", "F6-3.journal", "F6-2R")
+    ended = replay(reports, None, "gate_e")
+    assert list(ended.verdicts) == GATES, ended.console
+    for verdict, summary in ended.verdicts.values():
+        assert verdict == "BLOCKED", ended.console
+        assert "F6-1R (no verdict)" in summary
+        assert "F6-2R" not in summary
 
 
 def test_what_is_left_to_ci_is_there() -> None:

@@ -72,6 +72,9 @@ _JOIN_LIMITS = {
     "nodes_ready_poll": 0.2,
     "ready_holds": 1.0,
     "reboot_residue": 2.0,
+    "encryption_settles": 1.5,
+    "pvc_bound": 3.0,
+    "pod_ready": 5.0,
 }
 # A connectivity test of the lab takes a second, and its flows never pause.
 _CILIUM_LIMITS = {

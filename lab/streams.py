@@ -45,6 +45,12 @@ class Stdin:
         """Everything up to the end."""
         return b"".join([chunk async for chunk in self.chunks()])
 
+    async def take(self, count: int) -> bytes:
+        """The next bytes, so many at most; the others stay."""
+        content = await self.read()
+        taken, self._content = content[:count], content[count:]
+        return taken
+
     async def line(self) -> bytes:
         """The next line with its newline; empty at the end."""
         text = await self.read()

@@ -21,6 +21,7 @@ from lab.flows import Flows
 from lab.host import Host, Link, Ssh
 from lab.operations import Operations
 from lab.pace import Pace
+from lab.storage import Storage
 from lab.timeline import Timeline
 from lab.trouble import Trouble
 
@@ -95,6 +96,7 @@ class World:
         cilium: what faults have done to Cilium.
         operations: what lies on ops01 and is more than files.
         connectivity: what the next connectivity tests find, by decree.
+        storage: the storage beyond the nodes, and Secrets as etcd keeps them.
     """
 
     seed: Seed
@@ -127,6 +129,7 @@ class World:
     cilium: Cilium = field(default_factory=Cilium)
     operations: Operations = field(default_factory=Operations)
     connectivity: Connectivity = field(default_factory=Connectivity)
+    storage: Storage = field(default_factory=Storage)
 
     def begin(self) -> None:
         """Let time pass: from now on, consequences take as long as `pace` says."""

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lab.tools import etcd_values
 from lab.tools.call import UsageError, split
 from lab.tools.pods import not_found_container
 
@@ -52,7 +53,7 @@ async def etcdctl(call: Call) -> int:
     """`member list`, `endpoint health`, `endpoint status`, `get`."""
     options = split(
         call.arguments,
-        flags=("--cluster", "--hex", "--debug"),
+        flags=("--cluster", "--hex", "--debug", "--print-value-only"),
         valued=(
             "--endpoints",
             "--cacert",
@@ -95,7 +96,7 @@ async def etcdctl(call: Call) -> int:
     if asked.words == ["endpoint", "status"]:
         return _status(call, asked, cluster, own)
     if asked.words[:1] == ["get"] and len(asked.words) == 2:
-        return _get(call, asked, cluster)
+        return _get(call, asked, cluster, alone="--print-value-only" in options)
     raise UsageError(
         f'Error: unknown command "{" ".join(asked.words)}" for "etcdctl"\n'
         "Run 'etcdctl --help' for usage."
@@ -286,14 +287,12 @@ def _status_line(cluster: EtcdCluster, document: dict[str, object]) -> str:
     )
 
 
-def _get(call: Call, asked: _Asked, cluster: EtcdCluster) -> int:
+def _get(call: Call, asked: _Asked, cluster: EtcdCluster, *, alone: bool) -> int:
     if not cluster.quorum and not asked.serializable:
         _noise(call, "KV/Range", _TIMED_OUT)
         call.complain(f"Error: {_TIMED_OUT}")
         return 1
-    # Raw values belong to the encryption gate; until then only their absence is known.
-    call.mystery(f"etcdctl get {asked.words[1]}")
-    return 0
+    return etcd_values.get(call, cluster, asked.words[1], asked.form, alone=alone)
 
 
 def _compact(document: object) -> str:

@@ -70,9 +70,13 @@ async def _ends(
         for before, word in pairwise(["", *call.arguments])
     ]
     options = split(words, flags=("-q",), valued=("-n", "-c"), name=call.name, refuse=INVALID)
+    size = options.get("-c")
+    if call.name == "head" and size is not None and not options.rest:
+        # It takes no more than that, so that whoever shares the input gets the rest.
+        call.write(await call.streams.stdin.take(int(size)))
+        return 0
     contents, rc = await inputs(call, options.rest)
     for _, content in contents:
-        size = options.get("-c")
         if size is not None:
             call.write(data(content, int(size)))
         else:

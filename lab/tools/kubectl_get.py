@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lab import apilists
 from lab.objects import resource_named
+from lab.storage import missed
 from lab.tools import tables
 from lab.tools.call import UsageError
 
@@ -40,6 +42,9 @@ def get(call: Call, store: Store, options: Options, words: list[str]) -> int:
         return 1
     found = _select(store, options, resource, [slashed] if slashed else words[1:])
     _print(call, options, found)
+    if resource.kind == "Secret":
+        for name in found.missing:
+            missed(call.world, store, found.namespace or "", name)
     if "--ignore-not-found" in options:
         return 0
     for name in found.missing:
@@ -102,13 +107,29 @@ def _print(call: Call, options: Options, found: _Found) -> None:
     elif form == "name":
         for item in found.items:
             call.say(f"{found.resource.singular}/{item['metadata']['name']}")
+    elif form.startswith("jsonpath="):
+        call.write("".join(_filled(form.removeprefix("jsonpath="), item) for item in found.items))
     elif form in ("", "wide"):
         _print_table(call, options, found, wide=form == "wide")
     else:
         raise UsageError(
             f'error: unable to match a printer suitable for the output format "{form}", allowed '
-            "formats are: json,name,wide"
+            "formats are: json,jsonpath,name,wide"
         )
+
+
+def _filled(template: str, item: Object) -> str:
+    """A template of fields, such as `{.metadata.uid}`, with an object's values in it."""
+
+    def value(match: re.Match[str]) -> str:
+        found: Any = item
+        for part in match[1].split("."):
+            found = found.get(part, "") if isinstance(found, dict) else ""
+        return str(found)
+
+    if "[" in template:
+        raise UsageError("error: the lab fills in plain fields only")
+    return re.sub(r"\{\.([A-Za-z.]+)\}", value, template)
 
 
 def _print_json(call: Call, found: _Found) -> None:

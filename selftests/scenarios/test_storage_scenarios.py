@@ -1,0 +1,60 @@
+"""Phase F2 ends as each scenario says: how Secrets are kept, and the life of a volume."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fixtures.gates import Phase, lookup
+from fixtures.gates.f2 import GATES
+from lab.scenario import load
+from selftests.scenarios.passed import pass_all_before
+from selftests.scenarios.replay import SCENARIOS, replay
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILES = sorted((SCENARIOS / "storage").glob("*.yaml"))
+IDS = [gate.id for gate in GATES]
+SATISFIED = {"PASS", "ATTESTED"}
+
+
+@pytest.fixture(scope="module")
+def passed_w(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Reports in which everything before F was passed."""
+    reports = tmp_path_factory.mktemp("passed-w")
+    pass_all_before(reports, Phase.F)
+    return reports
+
+
+def wanted(gate: str, expect: dict[str, str]) -> set[str]:
+    """What the gate may come to."""
+    if gate in expect:
+        return {expect[gate]}
+    red = {each for each in lookup(gate).after if not wanted(each, expect) & SATISFIED}
+    return {"BLOCKED"} if red else SATISFIED
+
+
+@pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in FILES])
+def test_scenario(path: Path, passed_w: Path, tmp_path: Path) -> None:
+    scenario = load(path)
+    reports = shutil.copytree(passed_w, tmp_path / "reports")
+    ended = replay(reports, path, "", f"--gate={','.join(IDS)}")
+    wrong = {
+        gate: f"{verdict} ({summary})"
+        for gate, (verdict, summary) in ended.verdicts.items()
+        if verdict not in wanted(gate, dict(scenario.expect))
+    }
+    assert not wrong, ended.console
+    assert list(ended.verdicts) == IDS, ended.console
+    assert ended.rc == int(bool(scenario.expect))
+    assert "Traceback" not in ended.console
+    assert ended.unknown == []
+
+
+@pytest.mark.parametrize("gate", IDS)
+@pytest.mark.parametrize("verdict", ["FAIL", "UNKNOWN"])
+def test_every_gate_has_a_scenario_for_each_verdict(gate: str, verdict: str) -> None:
+    assert any(load(path).expect.get(gate) == verdict for path in FILES)

@@ -3,85 +3,122 @@
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
+import subprocess
 import sys
 import time
-from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from bench import calibrate
-from bench.contestants import BenchError, Contestant, Suite, Testinfra
-from bench.figures import ROUND_TRIP, Figures, Samples, table
+from bench.contestants import CONTESTANTS, BenchError
+from bench.figures import ACTIONS, GROWTH, ROUND_TRIP, SUITE, Figures, growth, missed, table
 from bench.stand import Stand, StandError, stand
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from bench.relay import RelayProcess
 
-_NO_CLIENT = (
-    "testinfra's ssh and paramiko backends are not measured: both reach a node through the `ssh` "
-    "command, and there is no OpenSSH client here"
-)
+_SIZES = (6, 24, 100)
+_COMMANDS = 5
 
 
 def main() -> int:
-    """Measure and print; 1 when a contestant was not answered."""
+    """Measure and print; 1 when a contestant was not answered or the suite misses a goal."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5, help="connections per figure")
-    parser.add_argument("--commands", type=int, default=10, help="single commands per round")
+    parser.add_argument("--rounds", type=int, default=3, help="turns of each (larger sizes: 1)")
+    parser.add_argument("--nodes", type=int, nargs="+", default=_SIZES, help="cluster sizes")
     options = parser.parse_args()
+    sizes: dict[int, list[Figures]] = {}
     try:
-        with stand(0.0) as near, stand(ROUND_TRIP) as far:
-            figures = _measure({0.0: near, ROUND_TRIP: far}, options.rounds, options.commands)
+        for nodes in options.nodes:
+            rounds = options.rounds if nodes == min(options.nodes) else 1
+            sizes[nodes] = _measure(nodes, rounds)
     except (StandError, BenchError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
-    print(f"\nmedians of {options.rounds} rounds; in brackets: times the suite's\n")
-    print(table(figures))
-    return 0
+    print("\nmedians; in brackets: times the suite's\n")
+    for nodes, figures in sizes.items():
+        print(f"{table(nodes, figures)}\n")
+    _tell_growth(sizes)
+    missing = missed({nodes: figures[0] for nodes, figures in sizes.items()})
+    for goal in missing:
+        print(f"goal missed: {goal}")
+    if not missing:
+        print("every goal is reached")
+    return 1 if missing else 0
 
 
-def _contestants() -> dict[str, Callable[[Stand], Contestant]]:
-    contestants: dict[str, Callable[[Stand], Contestant]] = {"this suite": Suite}
-    if shutil.which("ssh"):
-        contestants["testinfra ssh"] = partial(Testinfra, backend="ssh")
-        contestants["testinfra paramiko"] = partial(Testinfra, backend="paramiko")
+def _tell_growth(sizes: dict[int, list[Figures]]) -> None:
+    """How each contestant grows with the cluster."""
+    if len(sizes) < 2:
+        return
+    smallest, largest = sizes[min(sizes)], sizes[max(sizes)]
+    for action in GROWTH:
+        grown = ", ".join(
+            f"{small.name} {growth(small, large, action):.1f}x"
+            for small, large in zip(smallest, largest, strict=True)
+        )
+        print(f"{ACTIONS[action]}, {max(sizes)} nodes instead of {min(sizes)}: {grown}")
+
+
+def _contestants() -> list[str]:
+    found = [SUITE]
+    if shutil.which("ssh") is None:
+        print("only the suite is measured: the others reach a node through the `ssh` command")
+        return found
+    found += [name for name in CONTESTANTS if name not in (SUITE, "ansible")]
+    if Path(sys.executable).with_name("ansible").exists():
+        found.append("ansible")
     else:
-        print(_NO_CLIENT)
-    return contestants
+        print("ansible is not measured: `make bench` installs it, this interpreter has none")
+    return found
 
 
-def _measure(stands: dict[float, Stand], rounds: int, commands: int) -> list[Figures]:
-    """Rounds of all contestants in turn, so that a busy moment of the machine meets each."""
-    contestants = _contestants()
-    near, far = (calibrate.round_trip(built) for built in stands.values())
-    print(f"one round trip: {near * 1000:.1f} ms near, {far * 1000:.1f} ms far")
-    figures = {
-        name: Figures(name, Samples(far - near), Samples(far - near)) for name in contestants
-    }
-    for number in range(1, rounds + 1):
-        for round_trip, built in stands.items():
-            print(f"round {number} of {rounds}, +{round_trip * 1000:.0f} ms", flush=True)
-            for name, create in contestants.items():
-                built.relay.take_connections()
-                _round(create(built), figures[name], round_trip, commands)
-                figures[name].connections.append(built.relay.take_connections())
+def _measure(nodes: int, rounds: int) -> list[Figures]:
+    """Turns of all contestants one after the other, so that a busy moment meets each."""
+    with stand(nodes, 0.0) as near, stand(nodes, ROUND_TRIP) as far:
+        delays = [calibrate.round_trip(built) for built, _ in (near, far)]
+        added = delays[1] - delays[0]
+        print(
+            f"{nodes} nodes; one round trip: {delays[0] * 1000:.1f} and {delays[1] * 1000:.1f} ms"
+        )
+        figures = {name: Figures(name, added) for name in _contestants()}
+        for number in range(1, rounds + 1):
+            for round_trip, (built, relay) in ((0.0, near), (ROUND_TRIP, far)):
+                print(f"  round {number} of {rounds}, +{round_trip * 1000:.0f} ms", flush=True)
+                for each in figures.values():
+                    _turn(built, relay, each, round_trip)
     return list(figures.values())
 
 
-def _round(contestant: Contestant, figures: Figures, round_trip: float, commands: int) -> None:
-    try:
-        contestant.connect()
-        for _ in range(commands):
-            figures.command.at(round_trip).append(_seconds(contestant.command))
-        figures.gates.at(round_trip).append(_seconds(contestant.gates))
-    finally:
-        contestant.close()
+def _turn(built: Stand, relay: RelayProcess, figures: Figures, round_trip: float) -> None:
+    actions = [*["command"] * _COMMANDS, "quorum", "state", "every_node"]
+    if figures.name == SUITE:
+        actions.append("whole")
+    relay.take_connections()
+    answer = _ran(built, figures.name, actions)
+    for action, seconds in answer["seconds"].items():
+        figures.of(action).at(round_trip).extend(seconds)
+    figures.mib.append(answer["mib"])
+    figures.connections.append(relay.take_connections())
+    for cold in GROWTH:
+        started = time.perf_counter()
+        _ran(built, figures.name, ["--cold", cold.removeprefix("cold ")])
+        figures.of(cold).at(round_trip).append(time.perf_counter() - started)
 
 
-def _seconds(action: Callable[[], None]) -> float:
-    started = time.perf_counter()
-    action()
-    return time.perf_counter() - started
+def _ran(built: Stand, name: str, words: list[str]) -> dict[str, Any]:
+    ended = subprocess.run(
+        [sys.executable, "-m", "bench.turn", name, str(built.inventory), *words],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if ended.returncode != 0:
+        raise BenchError(f"{name}: {ended.stderr.strip()[-600:]}")
+    answer: dict[str, Any] = json.loads(ended.stdout)
+    return answer
 
 
 if __name__ == "__main__":

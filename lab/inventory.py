@@ -123,7 +123,7 @@ def _document(world: World, port: int, *, scenario: bool, rtt: float) -> dict[st
     limits |= _CILIUM_LIMITS
     # A round trip more or less must not turn into a missed limit.
     limits = {
-        name: value if name.startswith(_NOT_STRETCHED) else value + 20 * rtt
+        name: value if name.startswith(_NOT_STRETCHED) else round(value + 20 * rtt, 6)
         for name, value in limits.items()
     } | world.limits
     return {

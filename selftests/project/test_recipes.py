@@ -59,7 +59,7 @@ def test_lock_covers_what_the_project_declares() -> None:
 
 
 def test_one_setuptools_builds_and_runs() -> None:
-    build, run = (pins(lock)["setuptools"].split()[0] for lock in LOCKS)
+    build, run, _ = (pins(lock)["setuptools"].split()[0] for lock in LOCKS)
     assert build == run, "pytest-dependency is built with the setuptools that is installed"
 
 

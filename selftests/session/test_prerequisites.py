@@ -26,6 +26,11 @@ def test_a_phase_needs_every_gate_of_the_one_before() -> None:
     assert names_needed(gates.lookup("C.3"), CLUSTER.nodes[1], CLUSTER) == B
 
 
+def test_argo_cd_stands_on_the_full_validation_and_not_on_ceph() -> None:
+    needed = names_needed(gates.lookup("G.1"), None, CLUSTER)
+    assert needed == [gate.id for gate in gates.of_phase(gates.Phase.D2)]
+
+
 def test_a_cluster_gate_needs_a_per_node_gate_on_every_inventory_node() -> None:
     needed = names_needed(gates.lookup("C.5"), None, CLUSTER)
     assert needed[len(B) :] == [

@@ -5,7 +5,18 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from lab import cilium, databases, freshness, journal, kinds, networks, provision, services, storage
+from lab import (
+    cilium,
+    databases,
+    freshness,
+    gitops,
+    journal,
+    kinds,
+    networks,
+    provision,
+    services,
+    storage,
+)
 from lab.cluster.manager import Manager
 from lab.etcd import new_cluster
 from lab.filesystem import FileSystem
@@ -59,6 +70,7 @@ def world(seed: Seed, layout: Layout, phase: Phase, servers: int | None = None) 
         _register(result, joined, agents)
     provision.bastion(result)
     storage.prepare(result)
+    gitops.prepare(result)
     return result
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from lab.gitops_manifest import MANIFEST, text
 from lab.gitwriter import GitWriter
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _INFRASTRUCTURE: Final[tuple[tuple[str, Mapping[str, str]], ...]] = (
     ("Add the agent role", _roles(_INSTALL)),
     ("Create /etc/rancher/rke2 before templating", _roles(_FOLDER + _INSTALL)),
     ("Add the workers' playbook", {"ansible/playbooks/rke2-workers.yml": "---\n"}),
-    ("Add Argo CD", {"kubernetes/gitops/app.root.yaml": "kind: Application\n"}),
+    ("Add Argo CD", {"kubernetes/gitops/app.root.yaml": "kind: Application\n", MANIFEST: text()}),
 )
 _DOCS: Final[tuple[tuple[str, Mapping[str, str]], ...]] = (
     ("Begin", {"README.md": "Design documents.\n"}),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from lab import checkouts, controller, layout, operations
+from lab import checkouts, controller, gitops, layout, operations
 from lab.keys import host_key, user_key
 from lab.layout import Machine, Part
 
@@ -79,6 +79,8 @@ _JOIN_LIMITS = {
 # A connectivity test of the lab takes a second, and its flows never pause.
 _CILIUM_LIMITS = {
     "hubble": 5.0,
+    "argocd_sync": 2.0,
+    "argocd_self_heal": 3.0,
     "hubble_growth": 1.5,
     "hubble_growth_poll": 0.1,
     "connectivity_test": 15.0,
@@ -136,6 +138,7 @@ def _document(world: World, port: int, *, scenario: bool, rtt: float) -> dict[st
             "cilium": layout.CILIUM,
             "kubernetes": layout.RKE2.partition("+")[0],
             **operations.VERSIONS,
+            "argocd": gitops.VERSION,
         },
         "bastion": {
             "name": bastion.name,
@@ -203,7 +206,7 @@ def _document(world: World, port: int, *, scenario: bool, rtt: float) -> dict[st
             "netpol_web": "nginx:1.27",
             "netpol_probe": "busybox:1.36",
         },
-        "names": {"etcd_snapshot": "pre-addons-fase6"},
+        "names": {"etcd_snapshot": "pre-addons-fase6", **gitops.NAMES},
         "limits": limits,
     }
 

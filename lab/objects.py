@@ -83,6 +83,14 @@ RESOURCES = (
         short=("cep", "ciliumep"),
         since=Phase.E,
     ),
+    Resource(
+        "Application",
+        "applications",
+        "application",
+        "argoproj.io/v1alpha1",
+        short=("app", "apps"),
+        since=Phase.G,
+    ),
     Resource("Lease", "leases", "lease", "coordination.k8s.io/v1"),
     Resource("EndpointSlice", "endpointslices", "endpointslice", "discovery.k8s.io/v1"),
     Resource(

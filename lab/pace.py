@@ -44,6 +44,8 @@ class Pace:
         deployment: a connectivity test waits so long for its pods (really 10 min).
         reset: a cluster-reset that succeeds (really 3 to 7 s).
         refusal: a cluster-reset that fails early (really 1.4 s).
+        compare: Argo CD sees that an object differs from Git (really a second or two).
+        heal: until it has brought it back (really some 5 s).
     """
 
     fall: float = 0.3
@@ -80,3 +82,5 @@ class Pace:
     deployment: float = 1.5
     reset: float = 0.4
     refusal: float = 0.15
+    compare: float = 0.1
+    heal: float = 0.5

@@ -11,13 +11,14 @@ from datetime import UTC, datetime, timedelta
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from lab import freshness, layout
+from lab import freshness, gitops, layout
 from lab.cilium import HUBBLE_PORT, Cilium, serves_hubble
 from lab.cluster.containers import Containers
 from lab.connectivity import Connectivity
 from lab.controllers import Controllers
 from lab.election import Election
 from lab.flows import Flows
+from lab.gitops import GitOps
 from lab.host import Host, Link, Ssh
 from lab.operations import Operations
 from lab.pace import Pace
@@ -97,6 +98,7 @@ class World:
         operations: what lies on ops01 and is more than files.
         connectivity: what the next connectivity tests find, by decree.
         storage: the storage beyond the nodes, and Secrets as etcd keeps them.
+        gitops: what Argo CD does.
     """
 
     seed: Seed
@@ -130,6 +132,7 @@ class World:
     operations: Operations = field(default_factory=Operations)
     connectivity: Connectivity = field(default_factory=Connectivity)
     storage: Storage = field(default_factory=Storage)
+    gitops: GitOps = field(default_factory=GitOps)
 
     def begin(self) -> None:
         """Let time pass: from now on, consequences take as long as `pace` says."""
@@ -138,6 +141,7 @@ class World:
             host.files.clock = lambda host=host: self.now(host).timestamp()
         self.controllers.begin(self)
         self.cluster.begin(self)
+        gitops.begin(self)
         self.election.begin(self)
         self.timeline.watch(lambda: self.controllers.react(self))
         self.timeline.watch(lambda: self.election.react(self))

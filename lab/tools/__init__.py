@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 # Family file and the programs in it; kept as text so that a lab imports what is used.
 _FAMILIES = {
     "ansible": ("ansible-playbook",),
+    "argocd": ("argocd",),
     "cilium": ("cilium",),
     "clocks": ("date", "sleep", "timeout"),
     "curl": ("curl",),
@@ -64,6 +65,7 @@ _FAMILY_OF = {program: family for family, names in _FAMILIES.items() for program
 _ADDED_LATER = frozenset(
     {
         "ansible-playbook",
+        "argocd",
         "cilium",
         "crictl",
         "etcdctl",

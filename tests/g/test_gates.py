@@ -14,21 +14,29 @@ from fixtures.judge.argocd import (
     seven_pods,
     versions_told,
 )
+from fixtures.judge.at_rest import CLOCK, came_before
+from fixtures.judge.cleanup import latched, repository_secret
+from fixtures.judge.encryption import protected, settled
 from fixtures.judge.findings import said
 from fixtures.judge.waiting import clears
 from fixtures.session.marks import gate
+from fixtures.trials.credential import examine, release
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from fixtures.core.inventory import Cluster
+    from fixtures.core.statements import Statement
     from fixtures.judge.findings import Wait
     from fixtures.observe.argocd import ArgoCd
     from fixtures.observe.argocd_cli import ArgoCdCli
     from fixtures.observe.argocd_manifest import ArgoCdManifest
     from fixtures.observe.argocd_repository import ArgoCdRepository
+    from fixtures.observe.at_rest import AtRest
+    from fixtures.observe.encryption import Encryption
 
     Record = Callable[[str, object], None]
+    Held = Callable[..., Sequence[Mapping[str, object]]]
 
 
 @gate("G.1")
@@ -54,6 +62,44 @@ def test_client_and_server_are_of_the_pinned_version(
     assert not findings, said(findings)
 
 
+@gate("G.3")
+def test_secrets_were_encrypted_before_the_credential_was_made(
+    encryption: Encryption, at_rest: AtRest, wait: Wait, held: Held, record: Record
+) -> None:
+    """Runbook G, step 1: check (i) FIRST, before creating the Secret, on all three CPs.
+
+    STOP: check (i) fails, before any credential material enters the cluster.
+    """
+    cluster = encryption.cluster
+    findings = protected(settled(encryption.everywhere.polling(), wait, cluster.limits), cluster)
+    assert not findings, said(findings)
+    clock, secret = encryption.clock.again(), repository_secret(cluster)
+    checks = [*held("G.3", "F2.enc-i"), {CLOCK: clock}]
+    came_before(checks, secret, at_rest.version.again(secret))
+    record(CLOCK, clock)
+
+
+@gate("G.4")
+def test_etcd_keeps_the_repository_credential_encrypted(
+    at_rest: AtRest,
+    encryption: Encryption,
+    recorded: Held,
+    statement: Callable[[], Statement],
+    record: Record,
+) -> None:
+    """Runbook G, step 3: `etcdctl get /registry/secrets/argocd/repo-infra-https` → ciphertext.
+
+    STOP: plaintext → CLEANUP STOP.
+    """
+    latch = latched(recorded())
+    findings = (
+        release(latch, at_rest, encryption, statement, record)
+        if latch
+        else examine(at_rest, record)
+    )
+    assert not findings, said(findings)
+
+
 @gate("G.5")
 def test_argo_cd_reaches_the_repository_with_the_labelled_secret(
     argocd_cli: ArgoCdCli, argocd_repository: ArgoCdRepository, cluster: Cluster
@@ -62,8 +108,8 @@ def test_argo_cd_reaches_the_repository_with_the_labelled_secret(
 
     STOP: argocd repo list not Successful.
     """
-    registered = argocd_repository.registrations.again()
-    findings = connected(argocd_cli.repositories.again(), registered, cluster)
+    seen = argocd_cli.repositories.again()
+    findings = connected(seen, argocd_repository.registrations.again(), cluster)
     assert not findings, said(findings)
 
 

@@ -88,6 +88,15 @@ limits:
   connect: 3
   sampler_interval: 0.25
   parallel_commands: 4
+tofu:
+  host: bastion
+  program: /opt/bin/tofu
+  chdir: ~/tofu
+  plan: leg.tfplan
+  resource: vm["natgw01"]
+  nics: network_device
+  ip_config: initialization.ip_config
+  bridge: vmbr2
 """
 
 

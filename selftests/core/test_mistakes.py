@@ -56,6 +56,12 @@ REQUIRED = [
     "ceph.gateway_interface",
     "ceph.pool",
     "ceph.storage_class",
+    "tofu.host",
+    "tofu.chdir",
+    "tofu.plan",
+    "tofu.resource",
+    "tofu.nics",
+    "tofu.bridge",
 ]
 OPTIONAL = [
     "rehearsal",
@@ -71,6 +77,9 @@ OPTIONAL = [
     "commits",
     "names",
     "ceph",
+    "tofu",
+    "tofu.program",
+    "tofu.ip_config",
     "limits",
     "limits.connect",
 ]

@@ -22,6 +22,7 @@ from fixtures.core.inventory import (
     Role,
     StopMethod,
     Taint,
+    Tofu,
     Vm,
 )
 from fixtures.core.inventory_file import load
@@ -116,6 +117,19 @@ def test_network(wetopi: Cluster) -> None:
         gateway_interface="eth2",
         pool="kubernetes",
         storage_class="ceph-rbd",
+    )
+
+
+def test_the_plan_of_the_leg(wetopi: Cluster) -> None:
+    assert wetopi.tofu == Tofu(
+        on_controller=False,
+        program="tofu",
+        chdir="~/wetopi-infrastructure/tofu/proxmox/environments/prod",
+        plan="ceph-leg.tfplan",
+        resource='module.vm["wetopi-natgw01"].proxmox_virtual_environment_vm.this',
+        nics=("network_device",),
+        bridge="vmbr2",
+        ip_config=("initialization", "ip_config"),
     )
 
 

@@ -55,6 +55,7 @@ class GitOps:
         connection: what the server says of the repository: state and message.
         cached: it says so without having tried, as of long ago.
         compares: the controller compares cluster and Git.
+        notices: it sees what differs.
         heals: what drifts is brought back.
         tells: of what it brought back, by a sync of its own.
     """
@@ -66,6 +67,7 @@ class GitOps:
     connection: tuple[str, str] = ("Successful", "")
     cached: bool = False
     compares: bool = True
+    notices: bool = True
     heals: bool = True
     tells: bool = True
 
@@ -129,7 +131,7 @@ def _notice(world: World, before: Object | None, after: Object | None) -> None:
     item = after or before
     assert item is not None
     key = (item["kind"], item["metadata"]["name"])
-    if key not in world.gitops.tracked or not world.gitops.compares:
+    if key not in world.gitops.tracked or not (world.gitops.compares and world.gitops.notices):
         return
     if item["metadata"].get("namespace") == TARGET and _drifted(world, *key):
         compare = partial(_compare, world, key)

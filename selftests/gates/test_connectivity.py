@@ -116,7 +116,5 @@ def test_the_record_has_every_test() -> None:
         "to-fqdns-with-proxy": "failed",
     }
     assert (record["tests run"], record["tests failed"], record["actions"]) == (77, 2, 781)
-    assert told(read(PASSED, 0))["tests"]["no-policies-from-outside"] == (
-        "skipped (by condition)"
-    )
+    assert told(read(PASSED, 0))["tests"]["no-policies-from-outside"] == ("skipped (by condition)")
     assert told(Report(rc=124, tests=("a",)))["tests"] == {"a": "no report"}

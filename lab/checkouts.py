@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from lab.gitops_manifest import MANIFEST, text
 from lab.gitwriter import GitWriter
+from lab.storage import FSID, POOL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,6 +24,19 @@ def _roles(content: str) -> dict[str, str]:
     return {_TASKS.format(role=role): content for role in _ROLES}
 
 
+def _ceph(cluster: str, monitor: str) -> dict[str, str]:
+    values = f"csiConfig:\n  - clusterID: {cluster}\n    monitors:\n      - {monitor}\n"
+    storage_class = (
+        "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata:\n  name: ceph-rbd\n"
+        f"provisioner: rbd.csi.ceph.com\nparameters:\n  clusterID: {cluster}\n  pool: {POOL}\n"
+    )
+    # Comments may still name what stood there.
+    return {
+        "kubernetes/ceph-csi/values.yaml": f"# clusterID: <cluster-id>, see README\n{values}",
+        "kubernetes/ceph-csi/storageclass.yaml": storage_class,
+    }
+
+
 # Message and files of each commit, oldest first (runbook, STEP 0; handbook 2.1).
 _INFRASTRUCTURE: Final[tuple[tuple[str, Mapping[str, str]], ...]] = (
     ("Add the Cilium addon", {".gitignore": _IGNORED, "ansible/playbooks/cilium.yml": "---\n"}),
@@ -30,6 +44,8 @@ _INFRASTRUCTURE: Final[tuple[tuple[str, Mapping[str, str]], ...]] = (
     ("Create /etc/rancher/rke2 before templating", _roles(_FOLDER + _INSTALL)),
     ("Add the workers' playbook", {"ansible/playbooks/rke2-workers.yml": "---\n"}),
     ("Add Argo CD", {"kubernetes/gitops/app.root.yaml": "kind: Application\n", MANIFEST: text()}),
+    ("Add the CSI driver", _ceph("<cluster-id>", "<MONValue1>")),
+    ("Name the Ceph cluster", _ceph(FSID, "192.168.96.10:6789")),
 )
 _DOCS: Final[tuple[tuple[str, Mapping[str, str]], ...]] = (
     ("Begin", {"README.md": "Design documents.\n"}),
@@ -54,12 +70,14 @@ class History:
         wanted: the one that a checkout must contain.
         writer: writes a checkout of the newest.
         before: writes a checkout of the one before the wanted.
+        unfilled: writes a checkout of the one before the newest.
     """
 
     commits: tuple[str, ...]
     wanted: str
     writer: GitWriter
     before: GitWriter
+    unfilled: GitWriter
 
 
 @cache
@@ -75,10 +93,13 @@ def docs() -> History:
 
 
 def _history(told: tuple[tuple[str, Mapping[str, str]], ...], wanted: int) -> History:
-    whole, before = GitWriter(), GitWriter()
+    whole, before, unfilled = GitWriter(), GitWriter(), GitWriter()
     commits = tuple(whole.commit(*each) for each in told)
     for each in told[:wanted]:
         before.commit(*each)
     # A clone has the whole line, whatever is checked out.
+    for each in told[:-1]:
+        unfilled.commit(*each)
     before.objects |= whole.objects
-    return History(commits, commits[wanted], whole, before)
+    unfilled.objects |= whole.objects
+    return History(commits, commits[wanted], whole, before, unfilled)

@@ -75,8 +75,9 @@ def lay_out(folder: Path, world: World, port: int, files: Iterable[ControllerFil
 
 def _check_out(folder: Path, history: History, state: str) -> None:
     """A checkout as a scenario wants it; as it should be by default."""
-    if state == "behind":
-        history.before.write(folder, fetched=history.commits[-1])
+    if state in {"behind", "unfilled"}:
+        writer = history.before if state == "behind" else history.unfilled
+        writer.write(folder, fetched=history.commits[-1])
     else:
         history.writer.write(folder, fetched=history.commits[-2] if state == "unreviewed" else "")
     if state == "unfetched":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from lab import checkouts, controller, gitops, layout, operations
+from lab import checkouts, controller, gitops, layout, operations, storage
 from lab.keys import host_key, user_key
 from lab.layout import Machine, Part
 
@@ -205,8 +205,14 @@ def _document(world: World, port: int, *, scenario: bool, rtt: float) -> dict[st
             "dns_utils": "busybox:1.36",
             "netpol_web": "nginx:1.27",
             "netpol_probe": "busybox:1.36",
+            "ceph_writer": "nginx:alpine",
         },
-        "names": {"etcd_snapshot": "pre-addons-fase6", **gitops.NAMES},
+        "names": {
+            "etcd_snapshot": "pre-addons-fase6",
+            "ceph_secret": storage.SECRET[1],
+            "rbd_host": bastion.name,
+            **gitops.NAMES,
+        },
         "limits": limits,
     }
 

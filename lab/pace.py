@@ -29,6 +29,7 @@ class Pace:
         schedule: a pod is bound to a node.
         pull: its image is there.
         container: its containers run and are ready.
+        provision: the volume of a claim is made.
         backoff: before a container that ended is started again (really 10 s, then more).
         terminate: containers that heed SIGTERM have ended.
         stubborn: what does not heed it is killed (really the pod's grace period of 30 s).
@@ -67,6 +68,7 @@ class Pace:
     schedule: float = 0.02
     pull: float = 0.03
     container: float = 0.05
+    provision: float = 0.1
     backoff: float = 0.3
     terminate: float = 0.05
     stubborn: float = 0.2

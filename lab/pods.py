@@ -27,6 +27,7 @@ class PodShape:
         address: the pod IP; the host's own with `host_network`.
         tolerates: keys of taints that it tolerates; an empty key is every taint.
         scratch: names of its emptyDir volumes, which a drain empties.
+        sidecars: names of containers beside the first one.
     """
 
     name: str
@@ -43,6 +44,7 @@ class PodShape:
     node_selector: dict[str, str] | None = None
     tolerates: tuple[str, ...] = ()
     scratch: tuple[str, ...] = ()
+    sidecars: tuple[str, ...] = ()
 
 
 def pod(seed: Seed, shape: PodShape, created: datetime) -> Object:
@@ -82,7 +84,9 @@ def pod(seed: Seed, shape: PodShape, created: datetime) -> Object:
 def spec_of(shape: PodShape) -> Object:
     """What a pod of that shape runs, wherever it runs: also its controller's template."""
     spec: Object = {
-        "containers": [{"image": shape.image, "name": shape.container}],
+        "containers": [
+            {"image": shape.image, "name": name} for name in (shape.container, *shape.sidecars)
+        ],
         "dnsPolicy": "ClusterFirst",
         "restartPolicy": "OnFailure" if shape.phase == "Succeeded" else "Always",
         "terminationGracePeriodSeconds": 30,
@@ -149,12 +153,13 @@ def _pod_status(shape: PodShape, since: str) -> Object:
         "containerStatuses": [
             {
                 "image": shape.image,
-                "name": shape.container,
+                "name": name,
                 "ready": running,
                 "restartCount": 0,
                 "started": running,
-                "state": state,
+                "state": dict(state),
             }
+            for name in (shape.container, *shape.sidecars)
         ],
         "startTime": since,
     }

@@ -24,6 +24,7 @@ class Program:
         replicas: of a Deployment; 0 is a DaemonSet.
         on: where it runs: `servers`, `agents` or `all`.
         scratch: its emptyDir volumes.
+        sidecars: its containers beside the first one.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Program:
     namespace: str = SYSTEM
     host_network: bool = False
     scratch: tuple[str, ...] = ()
+    sidecars: tuple[str, ...] = ()
 
     @property
     def tolerates(self) -> tuple[str, ...]:
@@ -110,22 +112,22 @@ PROGRAMS = (
     Program(
         "ceph-csi-rbd-provisioner",
         {**_CEPH_LABELS, "component": "provisioner"},
-        "csi-rbdplugin",
+        "csi-provisioner",
         _CEPH_IMAGE,
         since=Phase.F,
         replicas=3,
         on="agents",
-        namespace="ceph-csi-rbd",
+        sidecars=("csi-resizer", "csi-snapshotter", "csi-attacher", "csi-rbdplugin"),
     ),
     Program(
         "ceph-csi-rbd-nodeplugin",
         {**_CEPH_LABELS, "component": "nodeplugin"},
-        "csi-rbdplugin",
+        "driver-registrar",
         _CEPH_IMAGE,
         since=Phase.F,
         replicas=0,
         on="agents",
-        namespace="ceph-csi-rbd",
+        sidecars=("csi-rbdplugin", "liveness-prometheus"),
         host_network=True,
     ),
     *map(

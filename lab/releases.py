@@ -42,4 +42,4 @@ def installed(phase: Phase) -> Iterator[Release]:
     if phase.reached(Phase.E):
         yield Release("cilium", f"cilium-{layout.CILIUM}", layout.CILIUM)
     if phase.reached(Phase.F):
-        yield Release("ceph-csi-rbd", "ceph-csi-rbd-3.17.1", "3.17.1", "ceph-csi-rbd")
+        yield Release("ceph-csi-rbd", "ceph-csi-rbd-3.17.1", "3.17.1")

@@ -25,7 +25,7 @@ _KEYS = ("name", "expect", "phase", "faults", "replies", "objects", "files")
 _REPLY_KEYS = ("host", "pod", "command", "stdout", "stderr", "rc", "times", "after")
 _OBJECT_KEYS = ("kind", "namespace", "name", "labels", "on", "merge", "delete")
 _FILE_KEYS = ("path", "mode", "content", "delete", "git")
-GIT_STATES = ("behind", "unreviewed", "unfetched")
+GIT_STATES = ("behind", "unfilled", "unreviewed", "unfetched")
 _KINDS = {resource.kind: resource for resource in RESOURCES}
 
 

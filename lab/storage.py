@@ -39,6 +39,7 @@ class Storage:
         rbd_error: why `rbd` fails.
         errors: lines that the driver logs of each volume when it makes it.
         last_errors: lines that it logs when it has removed it.
+        silent: it logs nothing of volumes.
     """
 
     images: list[str] = field(default_factory=list)
@@ -54,6 +55,7 @@ class Storage:
     rbd_error: str = ""
     errors: list[str] = field(default_factory=list)
     last_errors: list[str] = field(default_factory=list)
+    silent: bool = False
 
 
 def prepare(world: World) -> None:

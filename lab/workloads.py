@@ -38,8 +38,6 @@ def namespaces(phase: Phase) -> Iterator[str]:
     yield from ("default", "kube-node-lease", "kube-public", SYSTEM)
     if phase.reached(Phase.E):
         yield "cilium-secrets"
-    if phase.reached(Phase.F):
-        yield "ceph-csi-rbd"
     if phase.reached(Phase.G):
         yield from ("argocd", "platform")
 
@@ -148,6 +146,7 @@ class Workloads:
             host_network=program.host_network,
             tolerates=program.tolerates,
             scratch=program.scratch,
+            sidecars=program.sidecars,
         )
 
     def _pod_address(self, host: Host) -> str:

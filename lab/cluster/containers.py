@@ -13,6 +13,7 @@ from lab.layout import Machine, Part
 
 if TYPE_CHECKING:
     import asyncio
+    from datetime import datetime
 
     from lab.objects import Object
     from lab.world import World
@@ -31,6 +32,7 @@ class Container:
         log: what its own process has printed, its restarts apart.
         former: the log of the process before a restart.
         node: the name of the node it runs on.
+        marks: when what was written from a place in the log on was written.
     """
 
     host: Host
@@ -38,6 +40,12 @@ class Container:
     log: bytearray = field(default_factory=bytearray)
     former: bytearray = field(default_factory=bytearray)
     task: asyncio.Task[int] | None = None
+    marks: list[tuple[int, datetime]] = field(default_factory=list)
+
+    def say(self, line: str, at: datetime) -> None:
+        """Print a line."""
+        self.marks.append((len(self.log), at))
+        self.log += f"{line}\n".encode()
 
 
 @dataclass(slots=True)

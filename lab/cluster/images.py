@@ -24,6 +24,7 @@ _COMMON = {
         "ls",
         "printf",
         "sleep",
+        "sync",
         "tail",
         "test",
         "true",

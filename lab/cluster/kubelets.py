@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from lab import apiwrites, networks
-from lab.cluster import containers, events, podstatus
+from lab.cluster import containers, events, podstatus, volumes
 from lab.cluster.images import image_of
 from lab.kinds import stamp
 from lab.objects import copied
@@ -196,6 +196,13 @@ class Kubelets:
         if self.world.trouble.crashes(pod):
             self._crash(pod)
             return
+        reason, why = volumes.why_not_mounted(self.world, self.store, pod)
+        if why:
+            if reason:
+                source = f"kubelet, {host.name}"
+                events.record(self.world, self.store, pod, reason, why, source=source)
+            self._later(pod, self.world.pace.backoff, "run", self._run)
+            return
         if not self.address(pod, host.name):
             return
         podstatus.running(pod, now)
@@ -210,6 +217,7 @@ class Kubelets:
     def start(self, pod: Object, name: str, argv: tuple[str, ...]) -> None:
         """Run the container's own process in the background."""
         container = self.world.containers.of(self.world, pod, name)
+        volumes.mount(self.world, self.store, pod, container)
         place = (pod["metadata"]["namespace"], pod["metadata"]["name"])
         uid = pod["metadata"]["uid"]
 
@@ -283,6 +291,7 @@ class Kubelets:
         if self.world.trouble.lasts(pod):
             return
         uid = pod["metadata"]["uid"]
+        volumes.unmount(self.world, self.store, pod)
         self.world.containers.forget(uid)
         if pod["metadata"].get("finalizers"):
             self.ended.add(uid)

@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lab.admission import part
+from lab.kinds import precise
 from lab.statuses import Answer, bad_request, failure
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
     from lab.apipaths import Target
+    from lab.cluster.containers import Container
     from lab.objects import Object, Store
     from lab.world import World
 
@@ -46,7 +51,20 @@ def log(world: World, store: Store, item: Object, target: Target, body: Object) 
         return failure(500, "", text)
     known = world.containers.of(world, item, container)
     lines = bytes(known.former if previous else known.log).splitlines(keepends=True)
+    since, stamped = target.asked("sinceTime"), target.asked("timestamps") == "true"
+    if since or stamped:
+        rows = _dated(known, lines, world.now())
+        lines = [f"{at} ".encode() * stamped + line for at, line in rows if at >= since]
     tail = target.asked("tailLines")
     if tail.isdigit():
         lines = lines[-int(tail) :] if int(tail) else []
     return Answer(200, b"".join(lines).decode(errors="replace"), "text/plain")
+
+
+def _dated(container: Container, lines: list[bytes], now: datetime) -> Iterator[tuple[str, bytes]]:
+    """Each line, and when it was written; of what nobody dated, that is now."""
+    place = 0
+    for line in lines:
+        at = [moment for begin, moment in container.marks if begin <= place]
+        yield precise(at[-1] if at else now), line
+        place += len(line)

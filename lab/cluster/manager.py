@@ -17,6 +17,7 @@ from lab.cluster import (
     logs,
     scheduler,
     spaces,
+    volumes,
 )
 from lab.cluster.census import Census, is_over, owner_of
 from lab.cluster.kubelets import Kubelets
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from lab.world import World
 
 # They register what the API does by itself for their kinds.
-REGISTERED = (accounts, defaults, logs)
+REGISTERED = (accounts, defaults, logs, volumes)
 
 
 @dataclass(slots=True)
@@ -56,6 +57,7 @@ class Manager:
         self.kubelets.begin()
         replicas = Replicas(world, store, self.census)
         world.trouble.idle |= set(replicas.short())
+        volumes.begin(world, store, self.work)
         store.watch(partial(self._notice, world, store, replicas))
         world.timeline.watch(lambda: self.work.resume(world))
         joining.begin(world, store, self.work)

@@ -51,6 +51,7 @@ _FAMILIES = {
     "processes": ("pgrep", "ss"),
     "rke2": ("rke2", "rke2-killall.sh"),
     "sudo": ("sudo",),
+    "rbd": ("rbd",),
     "shells": ("bash", "dash", "xargs"),
     "storage": ("dd", "df", "findmnt"),
     "systemctl": ("systemctl",),
@@ -76,6 +77,7 @@ _ADDED_LATER = frozenset(
         "rke2",
         "rke2-killall.sh",
     }
+        "rbd",
 )
 PROGRAMS = {program: f"/usr/bin/{program}" for program in _FAMILY_OF if program not in _ADDED_LATER}
 _ON_OTHER_HOSTS = frozenset(

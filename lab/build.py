@@ -17,6 +17,7 @@ from lab import (
     services,
     storage,
 )
+from lab.ceph_lan import CephLan
 from lab.cluster.manager import Manager
 from lab.etcd import new_cluster
 from lab.filesystem import FileSystem
@@ -60,6 +61,7 @@ def world(seed: Seed, layout: Layout, phase: Phase, servers: int | None = None) 
         objects=Store(),
         pki=Pki(seed),
         cluster=Manager(),
+        ceph_lan=CephLan.at(phase),
     )
     freshness.attach(result, result.objects)
     for order, host in enumerate(joined):
@@ -69,6 +71,7 @@ def world(seed: Seed, layout: Layout, phase: Phase, servers: int | None = None) 
     if joined:
         _register(result, joined, agents)
     provision.bastion(result)
+    provision.counters(result)
     storage.prepare(result)
     gitops.prepare(result)
     return result

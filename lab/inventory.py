@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from lab import checkouts, controller, gitops, layout, operations, storage
+from lab import ceph_lan, checkouts, controller, gitops, layout, operations, plan, storage
 from lab.keys import host_key, user_key
 from lab.layout import Machine, Part
 
@@ -31,6 +31,7 @@ _LIMITS = {
     "dns_utils_ready": 5.0,
     "netpol_probe": 1.0,
     "dns_lookup": 3.0,
+    "ceph_port": 1.0,
     "trial_settles": 3.0,
     "trial_poll": 0.1,
     "trial_removal": 10.0,
@@ -163,7 +164,7 @@ def _document(world: World, port: int, *, scenario: bool, rtt: float) -> dict[st
             "node_lan": layout.NODE_LAN,
             "pods": layout.PODS,
             "services": layout.SERVICES,
-            "ceph": "192.168.96.0/20",
+            "ceph": str(ceph_lan.NETWORK),
             "tls_san": list(layout.TLS_SAN),
             "api_port": 6443,
             "supervisor_port": 9345,
@@ -213,6 +214,14 @@ def _document(world: World, port: int, *, scenario: bool, rtt: float) -> dict[st
             "rbd_host": bastion.name,
             **gitops.NAMES,
         },
+        "ceph": {
+            "monitors": [ceph_lan.MONITOR],
+            "ports": [*ceph_lan.PORTS],
+            "gateway_interface": ceph_lan.LEG,
+            "pool": "kubernetes",
+            "storage_class": "ceph-rbd",
+        },
+        "tofu": plan.FACTS,
         "limits": limits,
     }
 

@@ -6,7 +6,8 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from lab import layout
+from lab import layout, plan
+from lab.phase import Phase
 from lab.releases import installed
 from lab.repository import infrastructure
 
@@ -19,7 +20,7 @@ CHECKOUT = f"{layout.HOME}/wetopi-infrastructure"
 HOSTS_JSON = f"{CHECKOUT}/ansible/inventories/prod/hosts.json"
 ANSIBLE = f"{CHECKOUT}/.venv/bin/ansible-playbook"
 BIN = f"{layout.HOME}/bin"
-PROGRAMS = ("cilium", "helm", "hubble", "kubectl")
+PROGRAMS = ("cilium", "helm", "hubble", "kubectl", "tofu")
 # Handbook 2.1; the version of kubectl is that of RKE2's, as everywhere in the lab.
 VERSIONS = {
     "ansible-core": "2.21.3",
@@ -55,6 +56,8 @@ def provision(world: World) -> None:
     for program in PROGRAMS:
         files.binary(f"{BIN}/{program}", program)
     world.operations.repositories[world.bastion.name, CHECKOUT] = infrastructure()
+    if world.phase.reached(Phase.F):
+        files.file(plan.PATH, plan.file(world), 0o600, user)
     world.operations.releases = list(installed(world.phase))
 
 

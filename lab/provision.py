@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lab import configs, layout, operations
 from lab.filesystem import Entry, Kind
 from lab.phase import Phase
 from lab.tools import PROGRAMS
+from lab.tools.kernel import netstat
 
 if TYPE_CHECKING:
     from lab.host import Host
@@ -85,6 +87,12 @@ def _mounts(host: Host) -> bytes:
     if "containerd" in host.processes or "etcd" in host.processes:
         lines.append(_OVERLAY)
     return "".join(f"{line}\n" for line in [*lines, *host.mounts]).encode()
+
+
+def counters(world: World) -> None:
+    """What each machine's kernel counts."""
+    for host in world.hosts.values():
+        host.files.file("/proc/net/netstat", partial(netstat, world, host), 0o444)
 
 
 def control_plane(world: World, host: Host, *, bootstrap: bool) -> None:

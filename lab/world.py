@@ -12,6 +12,7 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from lab import freshness, gitops, layout
+from lab.ceph_lan import CephLan, inside, is_gateway
 from lab.cilium import HUBBLE_PORT, Cilium, serves_hubble
 from lab.cluster.containers import Containers
 from lab.connectivity import Connectivity
@@ -97,6 +98,7 @@ class World:
         cilium: what faults have done to Cilium.
         operations: what lies on ops01 and is more than files.
         connectivity: what the next connectivity tests find, by decree.
+        ceph_lan: the network beyond the gateway.
         storage: the storage beyond the nodes, and Secrets as etcd keeps them.
         gitops: what Argo CD does.
     """
@@ -131,6 +133,7 @@ class World:
     cilium: Cilium = field(default_factory=Cilium)
     operations: Operations = field(default_factory=Operations)
     connectivity: Connectivity = field(default_factory=Connectivity)
+    ceph_lan: CephLan = field(default_factory=CephLan)
     storage: Storage = field(default_factory=Storage)
     gitops: GitOps = field(default_factory=GitOps)
 
@@ -237,6 +240,8 @@ class World:
     def connect(self, source: Host, address: str, port: int) -> Reached:
         """What a TCP connection from `source` meets."""
         local = address.startswith("127.")
+        if not local and inside(address):
+            return self._connect_monitor(source, address, port)
         host = source if local else self.owner_of(address, source)
         if host is None or (host.link is Link.DOWN and host is not source):
             return Reached(Door.NO_ROUTE)
@@ -245,6 +250,13 @@ class World:
         if host is not source and (host.name, port) in self.cilium.dropped:
             return Reached(Door.DROPPED, host)
         return Reached(Door.OPEN if self.listens(host, port) else Door.REFUSED, host)
+
+    def _connect_monitor(self, source: Host, address: str, port: int) -> Reached:
+        if not self.ceph_lan.passes(self, source, address):
+            on_link = is_gateway(source) and self.ceph_lan.leg
+            return Reached(Door.NO_ROUTE if on_link else Door.DROPPED)
+        open_ = port in self.ceph_lan.monitors[address]
+        return Reached(Door.OPEN if open_ else Door.REFUSED)
 
     def listens(self, host: Host, port: int) -> bool:
         """Whether something accepts on that port of the host."""

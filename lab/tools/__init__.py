@@ -44,8 +44,10 @@ _FAMILIES = {
     ),
     "ip": ("ip",),
     "journalctl": ("journalctl",),
+    "kernel": ("arping", "sysctl", "traceroute"),
     "kubectl": ("kubectl",),
     "network": ("nc.openbsd", "ping"),
+    "nft": ("nft",),
     "pods": ("in-pod",),
     "power": ("reboot", "shutdown"),
     "processes": ("pgrep", "ss"),
@@ -59,6 +61,7 @@ _FAMILIES = {
     "temporary": ("mktemp",),
     "text": ("cut", "grep", "sed", "sort", "tr", "uniq"),
     "tests": ("[", "test"),
+    "tofu": ("tofu",),
 }
 _FAMILY_OF = {program: family for family, names in _FAMILIES.items() for program in names}
 
@@ -76,6 +79,7 @@ _ADDED_LATER = frozenset(
         "kubectl",
         "rke2",
         "rke2-killall.sh",
+        "tofu",
     }
         "rbd",
 )

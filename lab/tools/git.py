@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
+from lab.ceph_lan import VARIABLES
 from lab.filesystem import FileError
 from lab.tools.call import UsageError, split
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from lab.repository import Repository
     from lab.tools.call import Call
 
+ENABLED = "natgw_ceph_routing_enabled"
 _FATAL = 128
 
 
@@ -35,7 +37,13 @@ async def git(call: Call) -> int:
         call.complain("fatal: not a git repository (or any of the parent directories): .git")
         return _FATAL
     command, arguments = (words or [""])[0], words[1:]
-    verbs = {"rev-parse": _rev_parse, "merge-base": _merge_base, "status": _status, "log": _log}
+    verbs = {
+        "rev-parse": _rev_parse,
+        "merge-base": _merge_base,
+        "status": _status,
+        "log": _log,
+        "grep": _grep,
+    }
     if command not in verbs:
         raise UsageError(f"git: '{command}' is not a git command. See 'git --help'.")
     return verbs[command](call, repository, arguments)
@@ -91,7 +99,22 @@ def _status(call: Call, repository: Repository, arguments: list[str]) -> int:
     return 0
 
 
+def _grep(call: Call, repository: Repository, arguments: list[str]) -> int:
+    """`grep -h -e ^natgw_ceph_ HEAD -- FILE`: the lines of the group variables."""
+    if arguments != ["-h", "-e", "^natgw_ceph_", "HEAD", "--", VARIABLES]:
+        raise UsageError("git: the lab greps the gateway's variables only", 129)
+    del repository
+    lan = call.world.ceph_lan
+    call.say(f"{ENABLED}: {str(lan.flipped).lower()}")
+    call.say(f'natgw_ceph_address: "{lan.source if lan.flipped else ""}"')
+    return 0
+
+
 def _log(call: Call, repository: Repository, arguments: list[str]) -> int:
+    if arguments[:3] == ["-1", "--format=%H", f"-G^{ENABLED}:"]:
+        if call.world.ceph_lan.flipped:
+            call.say(repository.head)
+        return 0
     if arguments != ["--oneline", "-1"]:
         raise UsageError("git: the lab knows `log --oneline -1` only", 129)
     call.say(f"{repository.head[:7]} (HEAD -> main, origin/main) The commit's subject")

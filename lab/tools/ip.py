@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import ip_interface
 from typing import TYPE_CHECKING, Any
 
-from lab import layout
+from lab import ceph_lan, layout
 from lab.host import Address
 from lab.phase import Phase
 from lab.tools.call import UsageError
@@ -52,6 +52,8 @@ class _Interface:
 
 _LO = _Interface(1, "lo", ("LOOPBACK", "UP", "LOWER_UP"), 65536, "noqueue", "UNKNOWN")
 _ETH0 = _Interface(2, "eth0", ("BROADCAST", "MULTICAST", "UP", "LOWER_UP"), 1500, "fq_codel", "UP")
+_WAN = replace(_ETH0, index=3, name=ceph_lan.WAN)
+_LEG = replace(_ETH0, index=4, name=ceph_lan.LEG)
 _CILIUM = _Interface(
     4, "cilium_host", ("BROADCAST", "MULTICAST", "NOARP", "UP", "LOWER_UP"), 1500, "noqueue", "UP"
 )
@@ -63,6 +65,10 @@ def addresses_of(world: World, host: Host) -> list[Address]:
     if world.holds_vip(host):
         found.append(Address(layout.VIP, layout.VIP_PREFIX))
     found += host.addresses
+    if ceph_lan.is_gateway(host):
+        found.append(Address("203.0.113.31", 24, ceph_lan.WAN))
+        if world.ceph_lan.leg:
+            found.append(Address(world.ceph_lan.source, 20, ceph_lan.LEG))
     if world.phase.reached(Phase.E) and host.processes:
         node = world.objects.get("Node", "", host.name)
         if node:
@@ -84,7 +90,7 @@ async def ip(call: Call) -> int:
     if family and "address".startswith(family):
         return _addresses(call, flags, words)
     if family and "route".startswith(family):
-        return _route(call, words)
+        return _route(call, flags, words)
     raise UsageError(f'Object "{family}" is unknown, try "ip help".')
 
 
@@ -96,8 +102,8 @@ def _addresses(call: Call, flags: set[str], words: list[str]) -> int:
     wanted = words[0] if words else None
     interfaces = [_LO, _ETH0]
     addresses = addresses_of(call.world, call.host)
-    if any(address.interface == _CILIUM.name for address in addresses):
-        interfaces.append(_CILIUM)
+    there = {address.interface for address in addresses}
+    interfaces += [more for more in (_WAN, _LEG, _CILIUM) if more.name in there]
     if wanted:
         interfaces = [interface for interface in interfaces if interface.name == wanted]
         if not interfaces:
@@ -187,21 +193,27 @@ def _print(
             call.say(life)
 
 
-def _route(call: Call, words: list[str]) -> int:
+def _route(call: Call, flags: set[str], words: list[str]) -> int:
     if words[:1] == ["get"] and len(words) > 1:
-        target = words[1]
-        own = call.host.machine.address
-        if target.startswith(("10.72.0.", "10.72.1.")):
-            call.say(f"{target} dev eth0 src {own} uid {0 if call.user == 'root' else 1000} ")
-        else:
-            call.say(
-                f"{target} via 10.72.0.2 dev eth0 src {own} "
-                f"uid {0 if call.user == 'root' else 1000} "
-            )
-        call.say("    cache ")
+        found = [ceph_lan.way(call.world, call.host, words[1], 0 if call.user == "root" else 1000)]
+    elif not words or words[0] in ("show", "list"):
+        found = ceph_lan.routes(call.world, call.host)
+        if words[1:]:
+            found = [each for each in found if each["dst"] == words[1]]
+    else:
+        raise UsageError(f'Command "{words[0]}" is unknown, try "ip route help".', 255)
+    if "-j" in flags:
+        call.say(json.dumps(found, separators=(",", ":")))
         return 0
-    if not words or words[0] in ("show", "list"):
-        call.say("default via 10.72.0.2 dev eth0 proto static ")
-        call.say(f"10.72.0.0/23 dev eth0 proto kernel scope link src {call.host.machine.address} ")
-        return 0
-    raise UsageError(f'Command "{words[0]}" is unknown, try "ip route help".', 255)
+    for each in found:
+        call.say(_line(each))
+        if "cache" in each:
+            call.say("    cache ")
+    return 0
+
+
+def _line(route: dict[str, object]) -> str:
+    names = {"gateway": "via", "dev": "dev", "protocol": "proto", "scope": "scope"}
+    names |= {"prefsrc": "src", "uid": "uid"}
+    words = [f"{word} {route[key]}" for key, word in names.items() if key in route]
+    return " ".join([str(route["dst"]), *words, ""])

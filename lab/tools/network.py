@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lab import layout
+from lab.ceph_lan import inside
 from lab.host import Link
 from lab.tools.call import UsageError, split
 from lab.world import Door
@@ -41,13 +42,16 @@ async def ping(call: Call) -> int:
     call.say(f"PING {target} ({target}) {size}({size + 28}) bytes of data.")
     host = call.host if target.startswith("127.") else call.world.owner_of(target, call.host)
     alive = host is not None and (host is call.host or host.link is Link.UP)
+    if beyond := inside(target):
+        alive = call.world.ceph_lan.passes(call.world, call.host, target)
     quiet = "-q" in options
     lost = min(count, call.world.ping_lost if target == layout.VIP else 0) if alive else count
     times = [0.31 + 0.05 * (index % 3) for index in range(count - lost)]
     for index, time in enumerate(times, 1 + (lost if alive else 0)):
         if not quiet:
             call.say(f"{size + 8} bytes from {target}: icmp_seq={index} ttl=64 time={time:.3f} ms")
-    unreachable = host is None and not quiet
+    # Beyond a router, nobody says that nobody is there.
+    unreachable = host is None and not quiet and not beyond
     if unreachable:
         for index in range(1, count + 1):
             call.say(

@@ -1,0 +1,150 @@
+"""The saved plan that gives the gateway its leg, as OpenTofu and the bpg provider make it (F0)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from lab import layout
+from lab.ceph_lan import ADDRESS
+
+if TYPE_CHECKING:
+    from lab.world import World
+
+CHDIR: Final = "~/wetopi-infrastructure/tofu/proxmox/environments/prod"
+FILE: Final = "ceph-leg.tfplan"
+PATH: Final = f"{layout.HOME}/wetopi-infrastructure/tofu/proxmox/environments/prod/{FILE}"
+GATEWAY: Final = "wetopi-natgw01"
+RESOURCE: Final = f'module.vm["{GATEWAY}"].proxmox_virtual_environment_vm.this'
+FACTS: Final = {
+    "host": "bastion",
+    "program": "~/bin/tofu",
+    "chdir": CHDIR,
+    "plan": FILE,
+    "resource": RESOURCE,
+    "nics": "network_device",
+    "ip_config": "initialization.ip_config",
+    "bridge": "vmbr2",
+}
+"""What an inventory says of it."""
+
+_BASTION: Final = 'module.vm["wetopi-ops01"].proxmox_virtual_environment_vm.this'
+_MAGIC: Final = b"PK\x03\x04"
+
+
+def file(world: World) -> bytes:
+    """The plan file: binary for everybody but `tofu show`."""
+    return _MAGIC + json.dumps(document(world), separators=(",", ":")).encode() + b"\n"
+
+
+def shown(content: bytes) -> bytes | None:
+    """What `tofu show -json` makes of a plan file; None of anything else."""
+    return content.removeprefix(_MAGIC) if content.startswith(_MAGIC) else None
+
+
+def document(world: World) -> dict[str, Any]:
+    """The plan as `tofu show -json` tells it."""
+    before = _vm(GATEWAY, 8031, [_nic("vmbr4", "02:00"), _nic("vmbr0", "02:01")])
+    new = _nic("vmbr2", "")
+    del new["mac_address"]
+    after = {key: value for key, value in before.items() if key != "ipv4_addresses"}
+    after |= {"network_device": [*before["network_device"], new]}
+    address = f"{ADDRESS}/20"
+    nics = [
+        {"bridge": "vmbr4", "ipv4_address": "10.72.0.2/23", "firewall": False},
+        {"bridge": "vmbr0", "ipv4_address": "203.0.113.31/24", "firewall": False},
+        {"bridge": "vmbr2", "ipv4_address": address, "firewall": False},
+    ]
+    other = _vm("wetopi-ops01", 8001, [_nic("vmbr4", "03:00")])
+    return {
+        "format_version": "1.2",
+        "terraform_version": "1.10.6",
+        "variables": {
+            "proxmox_password": {"value": world.seed.hex("proxmox password", digits=24)},
+            "vms": {"value": {GATEWAY: {"cores": 2, "nics": nics}, "wetopi-ops01": {"cores": 2}}},
+        },
+        "planned_values": {"root_module": {}},
+        "resource_drift": [
+            _change(RESOURCE, ["update"], before | {"ipv4_addresses": []}, before, {}),
+        ],
+        "resource_changes": [
+            _change(
+                RESOURCE,
+                ["update"],
+                before,
+                after,
+                {
+                    "ipv4_addresses": True,
+                    "network_device": [{}, {}, {"mac_address": True}],
+                    "initialization": [{"ip_config": [{"ipv4": [{}]}]}],
+                },
+            ),
+            _change(_BASTION, ["no-op"], other, other, {}),
+        ],
+        "configuration": {
+            "root_module": {"module_calls": {"vm": {"module": {"resources": [_configured()]}}}}
+        },
+        "timestamp": "2026-08-30T02:10:00Z",
+        "errored": False,
+    }
+
+
+def _configured() -> dict[str, Any]:
+    names = ("name", "node_name", "vm_id", "cpu", "network_device", "initialization")
+    return {
+        "address": "proxmox_virtual_environment_vm.this",
+        "mode": "managed",
+        "type": "proxmox_virtual_environment_vm",
+        "name": "this",
+        "expressions": {name: {} for name in names},
+    }
+
+
+def _vm(name: str, vm_id: int, nics: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "node_name": "ns3243421",
+        "vm_id": vm_id,
+        "cpu": [{"cores": 2, "type": "host"}],
+        "initialization": [{"ip_config": [{"ipv4": [{"address": "10.72.0.2/23"}]}]}],
+        "ipv4_addresses": [["127.0.0.1"], ["10.72.0.2"]],
+        "network_device": nics,
+        "tags": ["wetopi"],
+        "timeout_create": None,
+    }
+
+
+def _nic(bridge: str, mac: str) -> dict[str, Any]:
+    return {
+        "bridge": bridge,
+        "disconnected": False,
+        "enabled": True,
+        "firewall": False,
+        "mac_address": f"BC:24:11:00:{mac}",
+        "model": "virtio",
+        "mtu": 0,
+        "queues": 0,
+        "rate_limit": 0,
+        "vlan_id": 0,
+    }
+
+
+def _change(
+    address: str, actions: list[str], before: Any, after: Any, unknown: Any
+) -> dict[str, Any]:
+    return {
+        "address": address,
+        "module_address": address.partition(".proxmox")[0],
+        "mode": "managed",
+        "type": "proxmox_virtual_environment_vm",
+        "name": "this",
+        "provider_name": "registry.opentofu.org/bpg/proxmox",
+        "change": {
+            "actions": actions,
+            "before": before,
+            "after": after,
+            "after_unknown": unknown,
+            "before_sensitive": {},
+            "after_sensitive": {},
+        },
+    }

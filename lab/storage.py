@@ -29,8 +29,8 @@ class Storage:
         images: names in the pool.
         trash: names in the pool's trash.
         contents: what is on a volume that no pod has mounted, by its handle.
-        awaited: Secrets that the operator makes as soon as somebody sees that they are absent,
-            by namespace and name.
+        awaited: Secrets that the operator makes as soon as somebody looks for them, by namespace
+            and name.
         raw: how etcd keeps a Secret by decree, by namespace and name; empty is for all others.
         provisions: claims get their volumes.
         keeps, trashes: what is deleted stays in the pool, or waits in its trash.
@@ -70,7 +70,7 @@ def prepare(world: World) -> None:
 
 
 def missed(world: World, store: Store, namespace: str, name: str) -> None:
-    """Somebody has seen that there is no such Secret: the operator, who waited for it, makes it.
+    """Somebody looks for a Secret that is yet to be made: the operator just makes it.
 
     The runbook's order, check (i) and then the Secret, takes an operator more than a second; the
     time stamp says so although nobody waits here.

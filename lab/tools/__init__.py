@@ -51,9 +51,9 @@ _FAMILIES = {
     "pods": ("in-pod",),
     "power": ("reboot", "shutdown"),
     "processes": ("pgrep", "ss"),
+    "rbd": ("rbd",),
     "rke2": ("rke2", "rke2-killall.sh"),
     "sudo": ("sudo",),
-    "rbd": ("rbd",),
     "shells": ("bash", "dash", "xargs"),
     "storage": ("dd", "df", "findmnt"),
     "systemctl": ("systemctl",),
@@ -77,11 +77,11 @@ _ADDED_LATER = frozenset(
         "hubble",
         "in-pod",
         "kubectl",
+        "rbd",
         "rke2",
         "rke2-killall.sh",
         "tofu",
     }
-        "rbd",
 )
 PROGRAMS = {program: f"/usr/bin/{program}" for program in _FAMILY_OF if program not in _ADDED_LATER}
 _ON_OTHER_HOSTS = frozenset(

@@ -40,11 +40,13 @@ def get(call: Call, store: Store, options: Options, words: list[str]) -> int:
     resource = _served(call, kind)
     if resource is None:
         return 1
-    found = _select(store, options, resource, [slashed] if slashed else words[1:])
-    _print(call, options, found)
-    if resource.kind == "Secret":
+    names = [slashed] if slashed else words[1:]
+    found = _select(store, options, resource, names)
+    if resource.kind == "Secret" and found.missing:
         for name in found.missing:
             missed(call.world, store, found.namespace or "", name)
+        found = _select(store, options, resource, names)
+    _print(call, options, found)
     if "--ignore-not-found" in options:
         return 0
     for name in found.missing:

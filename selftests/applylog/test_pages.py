@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures.applylog import anchors, history, pages, render
+from fixtures.applylog import anchors, done, history, pages, render
 from fixtures.applylog.errors import LedgerError
 from fixtures.applylog.exhibits import cap_for, duration
 from fixtures.applylog.ledger import Ledger
+from fixtures.applylog.page import Rendering, digest, source
 from fixtures.applylog.record import EMPTY, GateRecord, Kind, Line
 from fixtures.core.verdicts import Verdict
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 AT = datetime(2026, 11, 30, 3, 4, 5, tzinfo=UTC)
 IDENTITY = "ab" * 32
 EVIL = "</pre></details><script>alert(1)</script>\x1b[31m\u202e'\"&<img src=x onerror=alert(1)>"
-VOID = {"meta", "img"}
+VOID = {"meta", "img", "input"}
 
 
 class Structure(HTMLParser):
@@ -146,7 +147,10 @@ def test_hostile_text_stays_text(ledger: Ledger, make_record: MakeRecord, *, run
     found = Structure(page)
 
     tags = {tag for tag, _ in found.seen}
-    assert not tags & {"script", "img", "iframe", "link", "object", "svg"}
+    assert not tags & {"img", "iframe", "link", "object", "svg"}
+    assert re.findall("<script>(.*?)</script>", page, re.DOTALL) == (
+        [] if run else [source("filters.js")]
+    )
     assert all(not name.startswith("on") for _, attrs in found.seen for name in attrs)
     assert {attrs["href"] for tag, attrs in found.seen if tag == "a"} <= {
         attrs["href"] for _, attrs in found.seen if str(attrs.get("href", "")).startswith("#")
@@ -155,17 +159,24 @@ def test_hostile_text_stays_text(ledger: Ledger, make_record: MakeRecord, *, run
     assert "\u202e" not in page
 
 
-def test_pages_are_self_contained_and_allow_no_scripts(
-    ledger: Ledger, make_record: MakeRecord
+@pytest.mark.parametrize("run", [True, False])
+def test_pages_are_self_contained_and_allow_only_our_script(
+    ledger: Ledger, make_record: MakeRecord, *, run: bool
 ) -> None:
     start(ledger)
     write(ledger, make_record("B.1"))
-    page = page_of(ledger)
+    page = page_of(ledger, run=run)
 
-    assert (
-        '<meta http-equiv="Content-Security-Policy" '
-        "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">" in page
+    (policy,) = (
+        str(attrs["content"])
+        for _, attrs in Structure(page).seen
+        if attrs.get("http-equiv") == "Content-Security-Policy"
     )
+    allowed = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    assert allowed.pop("style-src") == digest(source("style.css"))
+    assert allowed.pop("script-src", None) == (None if run else digest(source("filters.js")))
+    assert allowed.pop("img-src") == "data:"
+    assert set(allowed.values()) == {"'none'"}
     assert not re.search(r"url\(|@import|src=", page)
 
 
@@ -184,7 +195,8 @@ def test_a_whole_stream_is_linked(ledger: Ledger, make_record: MakeRecord) -> No
     write(ledger, make_record("B.1", evidence=[entry(cut=cut)]))
 
     found = Structure(page_of(ledger))
-    assert [attrs["href"] for tag, attrs in found.seen if tag == "a"] == [file]
+    links = [str(attrs["href"]) for tag, attrs in found.seen if tag == "a"]
+    assert [link for link in links if not link.startswith("#")] == [file]
 
 
 @pytest.mark.parametrize("text", ["<&>\n", '{"a":"b"}', "\x00\x1b", "\U0001d538"])
@@ -197,7 +209,7 @@ def test_the_largest_run_stays_below_five_megabytes(make_record: MakeRecord, tex
         lines.append(line)
         head = line.head
 
-    page = pages.run_page(history.Run("one", lines), pages.Rendering(AT, head))
+    page = pages.run_page(history.Run("one", lines), done.of(lines), Rendering(AT, head))
 
     assert 1_000_000 < len(page.encode()) < 5_000_000
     assert "characters more in the apply log" in page

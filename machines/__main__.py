@@ -48,7 +48,10 @@ def _parser() -> argparse.ArgumentParser:
     add("mend", "undo a fault").add_argument("fault")
     accept = add("acceptance", "the suite against the lab: healthy, its drills, under each fault")
     accept.add_argument(
-        "--fault", action="append", default=[], help="only this one, or `drills`; repeatable"
+        "--fault",
+        action="append",
+        default=[],
+        help="only this one, `drills` or `workers`; repeatable",
     )
     accept.add_argument("--keep", action="store_true", help="leave the lab up")
     shell = add("shell", "a root shell in a machine")

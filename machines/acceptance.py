@@ -8,11 +8,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from machines import cluster, dirs, faults, lab, plan, suite, witness
+from machines import dirs, faults, lab, plan, suite, witness
 from machines.commands import tail
 from machines.console import say
 from machines.errors import LabError
-from machines.expectations import ALL_READ_ONLY, EXPECTATIONS
+from machines.expectations import (
+    AGAIN,
+    ALL_READ_ONLY,
+    AUTHORIZED,
+    D2_PODS,
+    D2_READ_ONLY,
+    EXPECTATIONS,
+    UNASKED_D2,
+    UNASKED_E,
+    D,
+    these,
+)
 from machines.suite import UnexpectedError
 
 if TYPE_CHECKING:
@@ -20,12 +31,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from machines.expectations import Expectation
+    from machines.fault import Fault
     from machines.suite import SuiteRun
 
 DRILLS: Final = "drills"
-"""Chosen like a fault: the drills alone."""
+"""Chosen like a fault: the drills of the control planes alone."""
 
-_AUTHORIZED: Final = ("--authorize=Machines Lab",)
+WORKERS: Final = "workers"
+"""Chosen like a fault: the workers' phases and drills alone."""
+
 _HEALTHY_AGAIN: Final = 90.0
 
 
@@ -58,34 +72,54 @@ class Acceptance:
     score: Score = field(default_factory=Score)
 
     def run(self, chosen: list[str]) -> None:
-        """A healthy run, then drills and faults, or only those chosen, each healthy afterwards."""
+        """A healthy run, then drills, faults and workers, or only what is chosen of them."""
+        wanted = [fault for fault in faults.FAULTS if not chosen or fault.name in chosen]
         with self.score.step("up"):
             lab.up(plan.Phase.C)
         with self.score.step("healthy lab: every gate PASS, exit 0"):
-            self._healthy("healthy")
+            self._all_pass("healthy", ALL_READ_ONLY)
         if not chosen or DRILLS in chosen:
             self._drills()
-        for fault in faults.FAULTS:
-            if not chosen or fault.name in chosen:
+        for fault in wanted:
+            if fault.phase is plan.Phase.C:
                 self._with_fault(fault)
+        of_workers = [fault for fault in wanted if fault.phase is plan.Phase.D]
+        if of_workers or WORKERS in chosen:
+            self._workers()
+        for fault in of_workers:
+            self._with_fault(fault)
 
     def _drills(self) -> None:
         """Phase C with its drills beside an independent measurement, then the restore."""
         with self.score.step("phase B: every gate PASS, exit 0"):
-            self._suite("drills-b", "gate_b").require("PASS")
+            self._all_pass("drills-b", ("-m", "gate_b"))
         record = self.folder / "witness.jsonl"
         with self.score.step("phase C with its drills: every gate PASS, exit 0"):
             with witness.watching(record):
-                drilled = self._suite("drills-c", "gate_c", _AUTHORIZED)
+                drilled = self._suite("drills-c", ("-m", "gate_c", AUTHORIZED))
             drilled.require("PASS")
             with self.score.step("C.5: its outage is what the bastion measured by itself"):
                 say(f"  {_compared(drilled.lines, record)}")
         with self.score.step("snapshot, outage, restore: every gate PASS or ATTESTED, exit 0"):
-            self._suite("drills-f6", "destructive", _AUTHORIZED).require("PASS", "ATTESTED")
+            self._suite("drills-f6", ("-m", "destructive", AUTHORIZED)).require("PASS", "ATTESTED")
         with self.score.step("restored: every gate PASS, exit 0"):
-            self._healthy("restored")
+            self._all_pass("restored", ALL_READ_ONLY)
 
-    def _with_fault(self, fault: faults.Fault) -> None:
+    def _workers(self) -> None:
+        """Phases D, D2 and W; what only a real Cilium could answer is not asked."""
+        reports = self.folder / "reports"
+        with self.score.step("workers join"):
+            lab.up(plan.Phase.D)
+            suite.record_unasked(reports, UNASKED_E)
+        with self.score.step("joined: phases B and C say the same, every gate PASS, exit 0"):
+            self._all_pass("joined-control-planes", ALL_READ_ONLY)
+        with self.score.step("joined: phase D and D2's real part PASS, exit 0"):
+            self._all_pass("joined", these(*D, *D2_READ_ONLY, *D2_PODS))
+            suite.record_unasked(reports, UNASKED_D2)
+        with self.score.step("drain and reboot of workers: every gate PASS, exit 0"):
+            self._all_pass("workers-w", ("-m", "gate_w", AUTHORIZED))
+
+    def _with_fault(self, fault: Fault) -> None:
         say(f"{fault.name}: {fault.summary}")
         with self.score.step(f"{fault.name}: break"):
             fault.break_()
@@ -97,27 +131,25 @@ class Acceptance:
             fault.mend()
             _wait_healthy()
         with self.score.step(f"{fault.name} mended: every gate PASS, exit 0"):
-            self._healthy(f"{fault.name}-mended")
+            self._all_pass(f"{fault.name}-mended", AGAIN.get(fault.name, ALL_READ_ONLY))
 
-    def _healthy(self, name: str) -> None:
-        self._suite(name, ALL_READ_ONLY).require("PASS")
+    def _all_pass(self, name: str, selection: Sequence[str]) -> None:
+        self._suite(name, selection).require("PASS")
 
-    def _expect(self, fault: faults.Fault, expectation: Expectation) -> None:
+    def _expect(self, fault: Fault, expectation: Expectation) -> None:
         on_tiny_disk = fault.name.startswith("controller-disk")
         reports = faults.tiny_disk() if on_tiny_disk else self.folder / "reports"
         name = f"{fault.name}-{expectation.name}"
         seen = suite.run(expectation.selection, reports=reports, output=self.folder / f"{name}.txt")
         complaints = expectation.complaints(seen.status, seen.verdicts, seen.output)
+        if expectation.undone:
+            complaints += lab.complaints(lab.Facts.load().phase)
         if complaints:
             raise UnexpectedError("\n".join([*complaints, tail(seen.output, 40)]))
 
-    def _suite(self, name: str, selection: str, options: Sequence[str] = ()) -> SuiteRun:
-        return suite.run(
-            selection,
-            reports=self.folder / "reports",
-            output=self.folder / f"{name}.txt",
-            options=options,
-        )
+    def _suite(self, name: str, selection: Sequence[str]) -> SuiteRun:
+        output = self.folder / f"{name}.txt"
+        return suite.run(selection, reports=self.folder / "reports", output=output)
 
 
 def run(*, chosen: list[str], keep: bool) -> int:
@@ -128,7 +160,7 @@ def run(*, chosen: list[str], keep: bool) -> int:
     """
     started = time.monotonic()
     for name in chosen:
-        if name != DRILLS:
+        if name not in {DRILLS, WORKERS}:
             faults.find(name)
     folder = dirs.make_private(dirs.cache()) / "acceptance"
     shutil.rmtree(folder, ignore_errors=True)
@@ -155,7 +187,8 @@ def _compared(lines: Iterable[Mapping[str, Any]], record: Path) -> str:
 
 def _wait_healthy() -> None:
     deadline = time.monotonic() + _HEALTHY_AGAIN
-    while complaints := cluster.complaints(plan.CONTROL_PLANES):
+    phase = lab.Facts.load().phase
+    while complaints := lab.complaints(phase):
         if time.monotonic() > deadline:
             raise LabError("the lab did not recover: " + "; ".join(complaints))
         time.sleep(1)

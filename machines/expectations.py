@@ -8,10 +8,30 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-ALL_READ_ONLY: Final = "(gate_b or gate_c) and not drill"
+AUTHORIZED: Final = "--authorize=Machines Lab"
+
+ALL_READ_ONLY: Final = ("-m", "(gate_b or gate_c) and not drill")
 # Phase C first: a red gate of B in the log would bar it, and its own verdict would not be seen.
-_PHASE_C: Final = "gate_c and not drill"
-_PHASE_B: Final = "gate_b"
+_PHASE_C: Final = ("-m", "gate_c and not drill")
+_PHASE_B: Final = ("-m", "gate_b")
+
+D: Final = ("D.1", "D.2", "D.3", "D.4", "D.5", "D.6")
+D2_READ_ONLY: Final = (
+    *("D2.nodes", "D2.labels", "D2.coredns", "D2.autoscaler", "D2.metrics", "D2.operator"),
+    *("D2.relay", "D2.agents", "D2.kube-proxy", "D2.ciliumnodes"),
+)
+D2_PODS: Final = ("D2.dns", "D2.dns-utils", "D2.sched")
+UNASKED_E: Final = ("E.0", "E.1", "E.2", "E.3", "E.4", "E.5", "E.6", "E.7")
+UNASKED_D2: Final = ("D2.netpol", "D2.status", "D2.connectivity", "D2.hubble", "D2.flows")
+"""What only a real Cilium, its tools and its network could answer; the embedded lab covers it."""
+
+
+def these(*gates: str) -> tuple[str, ...]:
+    """The arguments that select these gates."""
+    return (f"--gate={','.join(gates)}",)
+
+
+JOINED: Final = these(*D, *D2_READ_ONLY)
 
 FAIL: Final = frozenset({"FAIL"})
 UNKNOWN: Final = frozenset({"UNKNOWN"})
@@ -26,17 +46,19 @@ class Expectation:
 
     Attributes:
         name: short, for file names and lines.
-        selection: pytest's `-m`.
+        selection: pytest's arguments.
         gates: gate, `gate[node]` or `EVERY` → the verdicts it may have.
         statuses: the exit statuses allowed.
         says: texts that the run must print.
+        undone: the lab must be healthy at once when the run has ended.
     """
 
     name: str
-    selection: str
+    selection: tuple[str, ...]
     gates: Mapping[str, frozenset[str]] = field(default_factory=dict)
     statuses: frozenset[int] = frozenset({1})
     says: tuple[str, ...] = ()
+    undone: bool = False
 
     def __str__(self) -> str:
         """What is expected, in one line."""
@@ -115,4 +137,45 @@ EXPECTATIONS: Final[dict[str, tuple[Expectation, ...]]] = {
             says=("No space left on device",),
         ),
     ),
+    # D2 first, as C before B: a red gate of D would bar it.
+    "label-removed": (
+        Expectation("d2", these("D2.labels"), {"D2.labels": FAIL}, says=("rke-platform02",)),
+        Expectation("d", these("D.2"), {"D.2": FAIL}, says=("rke-platform02",)),
+    ),
+    "taint-removed": (Expectation("d", these("D.3"), {"D.3": FAIL}, says=("rke-cp02",)),),
+    "coredns-stopped": (
+        Expectation(
+            "d2",
+            these("D2.coredns", "D2.dns", "D2.dns-utils"),
+            {"D2.coredns": FAIL, "D2.dns": FAIL, "D2.dns-utils": FAIL},
+        ),
+    ),
+    "reboot-ignored": (
+        Expectation("w-2", (*these("W-2"), AUTHORIZED), {"W-2": FAIL}, says=("was not rebooted",)),
+    ),
+    "eviction-forbidden": (
+        Expectation(
+            "w-1",
+            (*these("W-1"), AUTHORIZED),
+            {"W-1": FAIL},
+            says=("machines-lab/shop",),
+            undone=True,
+        ),
+    ),
+    "agent-stopped": (
+        Expectation("d2", these("D2.nodes"), {"D2.nodes": FAIL}, says=("rke-platform03",)),
+        Expectation(
+            "d", these("D.1"), {"D.1[rke-platform03]": FAIL}, says=("rke2-agent", "inactive")
+        ),
+    ),
 }
+
+AGAIN: Final[dict[str, tuple[str, ...]]] = {
+    "label-removed": JOINED,
+    "taint-removed": JOINED,
+    "coredns-stopped": these(*D2_READ_ONLY, "D2.dns", "D2.dns-utils"),
+    "reboot-ignored": JOINED,
+    "eviction-forbidden": JOINED,
+    "agent-stopped": JOINED,
+}
+"""What must be PASS after a fault was mended; of those not named, `ALL_READ_ONLY`."""

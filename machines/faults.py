@@ -1,18 +1,17 @@
-"""Named faults of the running lab: each breaks one thing for good, and mends it again."""
+"""The named faults of the running lab: those of its control planes, and all of them."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from machines import cluster, dirs, lab, mounts, plan, render, ssh_keys
+from machines import cluster, dirs, lab, mounts, plan, render, ssh_keys, worker_faults
 from machines.console import say
 from machines.container import Container
 from machines.errors import LabError
+from machines.fault import Fault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 _SETTLE: Final = 90.0
@@ -22,60 +21,6 @@ _ETCD: Final = "rke2-container@etcd.service"
 _HOST_KEY: Final = "/etc/ssh/ssh_host_ed25519_key"
 _LEARNER_URL: Final = f"https://{plan.WORKERS[0].address}:2380"
 _KIB: Final = 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """One fault.
-
-    Attributes:
-        inject: brings it about and waits until it shows.
-        undo: mends it, also if `inject` got only half way; is given what `remember` returned.
-        remember: what `undo` must know, read before anything is changed.
-    """
-
-    name: str
-    summary: str
-    inject: Callable[[], None]
-    undo: Callable[[str], None]
-    remember: Callable[[], str] = str
-
-    @property
-    def _record(self) -> Path:
-        return dirs.state() / "faults" / self.name
-
-    @property
-    def active(self) -> bool:
-        """Whether it is in force."""
-        return self._record.exists()
-
-    def break_(self) -> None:
-        """Bring the fault about, and wait until it shows.
-
-        Raises:
-            LabError: it is in force already, the lab is not up at phase c, or it does not show.
-        """
-        if lab.Facts.load().phase is not plan.Phase.C:
-            raise LabError(
-                "faults need all three control planes: `python -m machines up --phase c`"
-            )
-        if self.active:
-            raise LabError(f"{self.name} is in force: `python -m machines mend {self.name}`")
-        dirs.make_private(self._record.parent)
-        dirs.write_private(self._record, self.remember())
-        self.inject()
-
-    def mend(self) -> None:
-        """Undo the fault and wait until the machine has recovered. Fine when not in force.
-
-        Raises:
-            LabError: it does not recover; the text has the journal.
-        """
-        if not self.active:
-            say(f"{self.name} is not in force")
-            return
-        self.undo(self._record.read_text())
-        self._record.unlink()
 
 
 def find(name: str) -> Fault:
@@ -250,4 +195,5 @@ FAULTS: Final = (
         lambda: _mount_tiny(352 * _KIB),
         _unmount_tiny,
     ),
+    *worker_faults.FAULTS,
 )

@@ -83,9 +83,15 @@ def _of_kwok(file: str, old: str, new: str) -> Edit:
 
 
 _EXEC: Final = "pkg/kwok/server/debugging_exec.go"
-# As published, kwok runs what is exec'd wherever it runs itself, without a word of the pod, and a
-# command's exit status becomes "Internal error occurred", where a kubelet carries it.
+# As published, kwok runs what is exec'd wherever it runs itself, without a word of the pod; a
+# command's exit status becomes "Internal error occurred", where a kubelet carries it; and its name
+# is another after each start, so that it waits for its own Lease to run out.
 _EDITS_OF_KWOK: Final = (
+    _of_kwok(
+        "pkg/kwok/controllers/controller.go",
+        'return hostname + "_" + string(uuid.NewUUID()), nil',
+        "_ = uuid.NewUUID\n\treturn hostname, nil",
+    ),
     _of_kwok(_EXEC, '"fmt"\n', '"errors"\n\t"fmt"\n'),
     _of_kwok(_EXEC, '"net/http"\n', '"net/http"\n\tosexec "os/exec"\n'),
     _of_kwok(

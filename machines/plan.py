@@ -54,6 +54,10 @@ class Phase(StrEnum):
     C = "c"
     D = "d"
 
+    def reaches(self, phase: Phase) -> bool:
+        """Whether that phase is applied as well, once this one is."""
+        return self >= phase
+
 
 @dataclass(frozen=True, slots=True)
 class Machine:

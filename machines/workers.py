@@ -63,7 +63,22 @@ def apply(name: str) -> None:
         LabError: the API refuses it.
     """
     text = Template((_MANIFESTS / f"{name}.yaml").read_text()).substitute(_VALUES)
-    cluster.kubectl("apply", "--server-side", "-f", "-", stdin=text)
+    cluster.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", stdin=text)
+
+
+def spread_workload() -> None:
+    """Let the workload's pods be made anew, so that every worker has some.
+
+    Raises:
+        LabError: one has none, or they do not become Ready.
+    """
+    of_workload = ("--namespace=machines-lab", "--output=json")
+    cluster.kubectl(of_workload[0], "delete", "pods", "--all", limit=_SETTLE)
+    _wait(complaints)
+    pods = json.loads(cluster.kubectl("get", "pods", *of_workload))["items"]
+    bare = {machine.name for machine in plan.WORKERS} - {pod["spec"]["nodeName"] for pod in pods}
+    if bare:
+        raise LabError(f"no pod of the workload came to {', '.join(sorted(bare))}")
 
 
 def complaints() -> list[str]:
@@ -77,11 +92,27 @@ def complaints() -> list[str]:
         found += [*_unready(), *_pods_unready()]
     except LabError as reason:
         return [*found, str(reason)]
+    return found + unanswered()
+
+
+def unanswered() -> list[str]:
+    """The workers on which the cluster's DNS does not answer, each with a sentence."""
     asked = ["nslookup", "-timeout=2", "-retry=0", DNS_NAME, str(plan.DNS)]
-    for machine in plan.WORKERS:
-        if str(plan.API_SERVICE) not in Container(machine).call(asked).stdout:
-            found.append(f"{machine.name}: {plan.DNS} does not tell {DNS_NAME}")
-    return found
+    return [
+        f"{machine.name}: {plan.DNS} does not tell {DNS_NAME}"
+        for machine in plan.WORKERS
+        # The whole line: the resolver's own address begins like the answer.
+        if f"Address: {plan.API_SERVICE}" not in Container(machine).call(asked).stdout.splitlines()
+    ]
+
+
+def ready(name: str) -> str:
+    """The status of a node's condition Ready; empty if it has none.
+
+    Raises:
+        LabError: the API does not answer.
+    """
+    return next((_ready(node) for node in _nodes() if node["metadata"]["name"] == name), "")
 
 
 def provision_bastion() -> None:
@@ -124,16 +155,19 @@ def _unready() -> list[str]:
         if node is None:
             found.append(f"{machine.name} is not registered")
             continue
-        conditions = node["status"].get("conditions", [])
-        ready = [one["status"] for one in conditions if one["type"] == "Ready"]
         taints = {_told(taint) for taint in node["spec"].get("taints", [])}
         wanted = {plan.CONTROL_PLANE_TAINT} if machine in plan.CONTROL_PLANES else set()
-        if ready != ["True"] or taints != wanted:
-            found.append(f"{machine.name} is Ready {ready}, tainted {sorted(taints)}")
+        if _ready(node) != "True" or taints != wanted:
+            found.append(f"{machine.name}: Ready {_ready(node)!r}, taints {sorted(taints)}")
         label, _, value = plan.WORKER_LABEL.partition("=")
         if machine in plan.WORKERS and node["metadata"]["labels"].get(label) != value:
             found.append(f"{machine.name} has not the label {plan.WORKER_LABEL}")
     return found
+
+
+def _ready(node: dict[str, Any]) -> str:
+    conditions = node["status"].get("conditions", [])
+    return next((one["status"] for one in conditions if one["type"] == "Ready"), "")
 
 
 def _told(taint: dict[str, str]) -> str:

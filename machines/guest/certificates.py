@@ -42,7 +42,7 @@ def fetch(config: Config, server: str) -> Config:
         body = {"csr": _request(kind), "node": config.node_name, "address": config.node_ip}
         answer = supervisor.ask(server, "POST", path, config.token, body=body, authority=authority)
         _write(AGENT / f"{kind}.crt", answer["certificate"])
-    networks = supervisor.ask(server, "GET", supervisor.CONFIG, config.token, authority=authority)
+    networks = supervisor.ask(server, "GET", supervisor.NETWORKS, config.token, authority=authority)
     return dataclasses.replace(
         config, cluster_cidr=networks["cluster-cidr"], service_cidr=networks["service-cidr"]
     )

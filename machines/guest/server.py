@@ -115,7 +115,7 @@ def routes(api: Api, config: Config) -> Routes:
     node = config.node_name
     networks = {"cluster-cidr": config.cluster_cidr, "service-cidr": config.service_cidr}
     return {
-        ("GET", supervisor.CONFIG): lambda _: networks,
+        ("GET", supervisor.NETWORKS): lambda _: networks,
         ("GET", supervisor.MEMBERS): lambda _: etcd.members(),
         ("GET", snapshots.PATH): lambda _: snapshots.listed(node),
         ("POST", snapshots.PATH): lambda body: _numbered(

@@ -22,7 +22,7 @@ PORT: Final = 9345
 LOCAL: Final = f"https://127.0.0.1:{PORT}"
 MEMBERS: Final = "/db/info"
 AUTHORITY: Final = "/cacerts"
-CONFIG: Final = "/v1-rke2/config"
+NETWORKS: Final = "/v1-rke2/config"
 _SILENCE: Final = 10.0
 
 Routes: TypeAlias = "Mapping[tuple[str, str], Callable[[Any], object]]"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,7 +10,8 @@ import pytest
 from machines import dirs, faults, lab, plan
 from machines.errors import LabError
 from machines.expectations import EVERY, EXPECTATIONS, Expectation
-from machines.faults import FAULTS, Fault
+from machines.fault import Fault
+from machines.faults import FAULTS
 from machines.pki import Pair
 
 if TYPE_CHECKING:
@@ -84,6 +86,17 @@ def test_nothing_is_broken_before_phase_c(state: Path) -> None:
         _fault([]).break_()
 
 
+@pytest.mark.usefixtures("up")
+def test_a_fault_of_workers_needs_workers() -> None:
+    done: list[str] = []
+    fault = dataclasses.replace(_fault(done), phase=plan.Phase.D)
+    with pytest.raises(LabError, match="--phase d"):
+        fault.break_()
+    dataclasses.replace(lab.Facts.load(), phase=plan.Phase.D).save()
+    fault.break_()
+    assert done == ["broken"]
+
+
 def test_an_unknown_fault_is_answered_with_the_known_ones() -> None:
     with pytest.raises(LabError, match="keepalived-killed"):
         faults.find("nonsense")
@@ -91,7 +104,7 @@ def test_an_unknown_fault_is_answered_with_the_known_ones() -> None:
 
 _SAMPLE = Expectation(
     "sample",
-    "gate_c",
+    ("-m", "gate_c"),
     {"C.3": frozenset({"FAIL"}), "C.1": frozenset({"FAIL", "UNKNOWN"})},
     says=("SHA256:",),
 )
@@ -122,7 +135,7 @@ def test_whatever_is_not_as_expected_is_said(
 
 
 def test_every_gate_can_be_meant() -> None:
-    expectation = Expectation("all", "gate_b", {EVERY: frozenset({"UNKNOWN"})})
+    expectation = Expectation("all", ("-m", "gate_b"), {EVERY: frozenset({"UNKNOWN"})})
     assert expectation.complaints(1, {"B.1": "UNKNOWN", "B.2": "UNKNOWN"}, "") == []
     assert expectation.complaints(1, {"B.1": "UNKNOWN", "B.2": "PASS"}, "") == [
         "B.2 is PASS, expected UNKNOWN"

@@ -121,10 +121,7 @@ def test_the_suite_s_run_is_read_from_the_lines_it_added(
     monkeypatch.setattr(suite.network, "enter", lambda _: [])
     monkeypatch.setattr(suite.subprocess, "run", pytest_run)
     run = suite.run(
-        "gate_c",
-        reports=tmp_path,
-        output=tmp_path / "output",
-        options=["--authorize=Somebody"],
+        ["-m", "gate_c", "--authorize=Somebody"], reports=tmp_path, output=tmp_path / "output"
     )
     assert run.verdicts == {"C.3[rke-cp01]": "PASS"}
     assert (tmp_path / "output").read_text() == "printed"

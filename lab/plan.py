@@ -9,6 +9,8 @@ from lab import layout
 from lab.ceph_lan import ADDRESS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from lab.world import World
 
 CHDIR: Final = "~/wetopi-infrastructure/tofu/proxmox/environments/prod"
@@ -148,3 +150,88 @@ def _change(
             "after_sensitive": {},
         },
     }
+
+
+def changed(world: World, how: str) -> bytes:
+    """A plan file in which something is otherwise.
+
+    Raises:
+        KeyError: the lab does not know that way.
+    """
+    plan = document(world)
+    _WAYS[how](plan)
+    return _MAGIC + json.dumps(plan, separators=(",", ":")).encode() + b"\n"
+
+
+def _after(plan: dict[str, Any]) -> Any:
+    return plan["resource_changes"][0]["change"]["after"]
+
+
+def _other_actions(*actions: str) -> Callable[[dict[str, Any]], None]:
+    def change(plan: dict[str, Any]) -> None:
+        plan["resource_changes"][1]["change"] |= {"actions": [*actions], "after": None}
+
+    return change
+
+
+def _replaces(plan: dict[str, Any]) -> None:
+    plan["resource_changes"][0]["change"] |= {
+        "actions": ["delete", "create"],
+        "replace_paths": [["network_device"]],
+    }
+
+
+def _first_nic(plan: dict[str, Any]) -> None:
+    nics = _after(plan)["network_device"]
+    nics.insert(0, nics.pop())
+
+
+def _two_nics(plan: dict[str, Any]) -> None:
+    _after(plan)["network_device"].append(_nic("vmbr2", "02:09"))
+
+
+def _firewall(plan: dict[str, Any]) -> None:
+    _after(plan)["network_device"][-1]["firewall"] = True
+
+
+def _more_memory(plan: dict[str, Any]) -> None:
+    _after(plan)["memory"] = [{"dedicated": 8192}]
+
+
+def _drifted(plan: dict[str, Any]) -> None:
+    drift = plan["resource_drift"][0]["change"]
+    drift["before"] = drift["before"] | {"network_device": []}
+
+
+def _errored(plan: dict[str, Any]) -> None:
+    plan["errored"] = True
+
+
+def _other_address(plan: dict[str, Any]) -> None:
+    nics = plan["variables"]["vms"]["value"][GATEWAY]["nics"]
+    nics[-1] = nics[-1] | {"ipv4_address": "192.168.69.31/20"}
+
+
+def _cloud_init(plan: dict[str, Any]) -> None:
+    """As the configuration of some modules does it."""
+    before = _after(plan)["initialization"][0]["ip_config"]
+    after = [*before, {"ipv4": [{"address": f"{ADDRESS}/20"}]}]
+    _after(plan)["initialization"] = [{"ip_config": after}]
+    read = _change("data.proxmox_virtual_environment_nodes.all", ["read"], None, {}, {})
+    plan["resource_changes"].append(read | {"mode": "data"})
+
+
+_WAYS: Final[Mapping[str, Callable[[dict[str, Any]], None]]] = {
+    "cloud-init": _cloud_init,
+    "destroys": _other_actions("delete"),
+    "drifted": _drifted,
+    "errored": _errored,
+    "firewall": _firewall,
+    "first-nic": _first_nic,
+    "forgets": _other_actions("forget"),
+    "more-memory": _more_memory,
+    "other-address": _other_address,
+    "replaces": _replaces,
+    "two-nics": _two_nics,
+}
+WAYS: Final = tuple(_WAYS)

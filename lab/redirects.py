@@ -85,6 +85,9 @@ def _apply(shell: Shell, redirect: Redirect, target: str, result: Streams) -> _F
         return None
     if redirect.operator == ">&":
         buffer, file = (result.out if target == "1" else result.err), None
+    elif _knocked(shell, target):
+        # What is written is sent, and nobody reads it.
+        buffer, file = bytearray(), None
     else:
         buffer = bytearray()
         file = _File(target, buffer, redirect.operator == ">>")
@@ -100,8 +103,14 @@ def _apply(shell: Shell, redirect: Redirect, target: str, result: Streams) -> _F
 
 
 def _input(shell: Shell, target: str) -> bytes:
+    if _knocked(shell, target):
+        return b""
+    return shell.host.files.read(shell.absolute(target), shell.user)
+
+
+def _knocked(shell: Shell, target: str) -> bool:
+    """Whether the target is a TCP port, which is then connected to."""
     device = re.fullmatch(r"/dev/tcp/([^/]+)/(\d+)", target)
     if device:
         knock(shell.world, shell.host, device.group(1), int(device.group(2)))
-        return b""
-    return shell.host.files.read(shell.absolute(target), shell.user)
+    return device is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lab import ceph_lan, plan
+from lab import ceph_lan, layout, plan
 from lab.faults.registry import FaultError, fault
 
 if TYPE_CHECKING:
@@ -81,3 +81,11 @@ def ceph_monitor_silent(world: World, monitor: str = ceph_lan.MONITOR) -> None:
 def tofu_plan_missing(world: World) -> None:
     """Nobody planned with -out."""
     world.bastion.files.remove(plan.PATH)
+
+
+@fault("tofu-plan", f"the saved plan is another one: {', '.join(plan.WAYS)}")
+def tofu_plan(world: World, how: str) -> None:
+    """Planned from other variables, or in other circumstances."""
+    if how not in plan.WAYS:
+        raise FaultError(f"`how` is one of {', '.join(plan.WAYS)}, not `{how}`")
+    world.bastion.files.file(plan.PATH, plan.changed(world, how), 0o600, layout.USER)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from lab import apiwrites
@@ -17,8 +18,13 @@ if TYPE_CHECKING:
     from lab.tools.kubeconfig import Api
 
 
-def create(call: Call, api: Api, options: Options, words: list[str]) -> int:
-    """`create configmap NAME [--from-literal=K=V] [-o json|name]`, `create namespace NAME`."""
+async def create(call: Call, api: Api, options: Options, words: list[str]) -> int:
+    """`create configmap NAME [--from-literal=K=V] [-o json|name]`, `create namespace NAME`.
+
+    Also `create -f FILE|-`.
+    """
+    if options.get("-f", "--filename") is not None:
+        return await _from_manifests(call, api, options)
     if len(words) == 2 and words[0] in ("namespace", "ns"):
         return _namespace(call, api, words[1])
     if len(words) != 2 or words[0] not in ("configmap", "cm"):
@@ -43,6 +49,19 @@ def create(call: Call, api: Api, options: Options, words: list[str]) -> int:
         call.say(json.dumps(answer.document, indent=4, sort_keys=True))
     else:
         call.say(f"configmap/{place.name}{'' if form == 'name' else ' created'}")
+    return 0
+
+
+async def _from_manifests(call: Call, api: Api, options: Options) -> int:
+    family = import_module("lab.tools.kubectl_apply")
+    for document in await family.manifests(call, options) or ():
+        place = family.placed(call, options, document)
+        if place is None:
+            return 1
+        answer = apiwrites.create(call.world, api.host, place, document)
+        if answer.status != 201:
+            return refused(call, answer)
+        call.say(f"{family.titled(place)} created")
     return 0
 
 

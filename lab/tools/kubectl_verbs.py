@@ -24,7 +24,7 @@ class Verb:
 VERBS = {
     "apply": Verb("apply.apply", valued=("-f", "--filename")),
     "cordon": Verb("nodes.cordon"),
-    "create": Verb("changes.create"),
+    "create": Verb("changes.create", valued=("-f", "--filename")),
     "delete": Verb(
         "delete.delete",
         flags=("--all", "--force", "--now"),

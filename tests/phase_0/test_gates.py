@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fixtures.judge.ansible_hosts import reaches_all
+from fixtures.judge.at_rest import encrypted
 from fixtures.judge.checkout import recorded
-from fixtures.judge.findings import said
+from fixtures.judge.encryption import nothing_to_encrypt, protected, settled
+from fixtures.judge.findings import said, together
 from fixtures.judge.preconditions import (
     controller_ready,
     decisions_merged,
@@ -19,15 +21,21 @@ from fixtures.session.marks import gate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import NoReturn
 
     from fixtures.core.inventory import Cluster
     from fixtures.core.statements import Statement
+    from fixtures.judge.findings import Wait
     from fixtures.observe.ansible_hosts import AnsibleHosts
     from fixtures.observe.checkouts import Checkouts
     from fixtures.observe.controller import Controllers
+    from fixtures.observe.encryption import Encryption
+    from fixtures.observe.rke2 import Rke2
     from fixtures.observe.token_file import TokenFiles
+    from fixtures.trials.own_secret import OwnSecret
 
     Record = Callable[[str, object], None]
+    Defer = Callable[[str], NoReturn]
 
 
 @gate("0.1")
@@ -104,6 +112,22 @@ def test_the_clusters_facts_agree(cluster: Cluster) -> None:
     STOP: the facts do not fit together.
     """
     findings = facts_agree(cluster)
+    assert not findings, said(findings)
+
+
+@gate("0.8")
+def test_secrets_are_encrypted_at_rest(
+    rke2: Rke2, encryption: Encryption, own_secret: OwnSecret, wait: Wait, defer: Defer
+) -> None:
+    """Runbook 0.8: the measured-protection checks (i) and (ii); before B there is nothing to ask.
+
+    STOP: plaintext visible: protection NOT confirmed.
+    """
+    if reason := nothing_to_encrypt(rke2.applied(), encryption.cluster):
+        defer(reason)
+    limits, cluster = encryption.cluster.limits, encryption.cluster
+    seen = settled(encryption.everywhere.polling(), wait, limits)
+    findings = together(lambda: protected(seen, cluster), lambda: encrypted(own_secret.stored()))
     assert not findings, said(findings)
 
 

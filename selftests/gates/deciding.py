@@ -16,7 +16,7 @@ from fixtures.session.batch import NOUNS
 from selftests.gates.world import ROOT, World
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     import pytest
 
@@ -126,3 +126,13 @@ def observations_used(
     monkeypatch.setattr(BoundObservation, "__call__", noting)
     decide(world, gate, node)
     return used
+
+
+def verdict_of(judge: Callable[[], Sequence[str]]) -> str:
+    """PASS, FAIL or UNKNOWN: what a judgement alone comes to."""
+    try:
+        found = judge()
+    except Undecided:
+        return "UNKNOWN"
+    assert all(text.isprintable() for text in found)
+    return "FAIL" if found else "PASS"

@@ -28,7 +28,7 @@ def node_for(gate: str) -> str:
 
 
 def test_every_gate_of_b_and_c_has_one_body() -> None:
-    assert sorted(bodies()) == sorted(READ_ONLY + DRILLS)
+    assert sorted(id_ for id_ in bodies() if id_[0] in "BC") == sorted(READ_ONLY + DRILLS)
 
 
 @pytest.mark.parametrize("gate", READ_ONLY)

@@ -26,9 +26,14 @@ async def nft(call: Call) -> int:
         return 1
     entries: list[dict[str, Any]] = [{"metainfo": _META}]
     if is_gateway(call.host):
-        entries += _filter(call.world.ceph_lan) + _nat(call.world.ceph_lan)
+        entries += tables(call.world.ceph_lan)
     call.say(json.dumps({"nftables": entries}))
     return 0
+
+
+def tables(lan: CephLan) -> list[dict[str, Any]]:
+    """The gateway's tables, as the role nat_gateway renders them."""
+    return [*_filter(lan), *_nat(lan)]
 
 
 def _chain(family: str, table: str, name: str, **base: object) -> dict[str, Any]:

@@ -43,7 +43,7 @@ BACK = [
 ]
 
 
-def ruleset(*rules: Any, elements: Any = (CEPH,), policy: str = "drop", more: Any = ()) -> Ruleset:
+def ruleset_text(*rules: Any, elements: Any = (CEPH,), policy: str = "drop", more: Any = ()) -> str:
     at = {"family": "inet", "table": "wetopi_filter"}
     base = {"type": "filter", "hook": "forward", "prio": 0, "policy": policy}
     entries: list[Any] = [
@@ -53,7 +53,11 @@ def ruleset(*rules: Any, elements: Any = (CEPH,), policy: str = "drop", more: An
         *more,
         *({"rule": at | {"chain": "forward", "expr": rule}} for rule in rules),
     ]
-    return parse_ruleset(json.dumps({"nftables": entries}))
+    return json.dumps({"nftables": entries})
+
+
+def ruleset(*rules: Any, **more: Any) -> Ruleset:
+    return parse_ruleset(ruleset_text(*rules, **more))
 
 
 PORTS = match({"payload": {"protocol": "tcp", "field": "dport"}}, {"set": [3300, 6789]})

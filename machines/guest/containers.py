@@ -6,14 +6,18 @@ server's loop) or `rke2-killall.sh` starts and stops it.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import subprocess
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from . import journal
 from .paths import BOUND, MANIFESTS
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _UNIT: Final = "rke2-container@{}.service"
 
@@ -49,10 +53,7 @@ class StaticPod:
 
 def write(pod: StaticPod, node: str) -> None:
     """Put the pod's manifest where the kubelet looks for it."""
-    MANIFESTS.mkdir(parents=True, exist_ok=True)
-    path = MANIFESTS / f"{pod.component}.yaml"
-    path.write_text(json.dumps(pod.manifest(node), indent=2) + "\n")
-    path.chmod(0o600)
+    _put(MANIFESTS / f"{pod.component}.yaml", json.dumps(pod.manifest(node), indent=2) + "\n")
 
 
 def manifests() -> dict[str, dict[str, Any]]:
@@ -62,13 +63,16 @@ def manifests() -> dict[str, dict[str, Any]]:
 
 def bound() -> dict[str, dict[str, Any]]:
     """The same of pods that the API has put on this node, as far as they really run."""
-    return {path.stem: json.loads(path.read_text()) for path in sorted(BOUND.glob("*.json"))}
+    found = {}
+    for path in sorted(BOUND.glob("*.json")):
+        with contextlib.suppress(FileNotFoundError):  # released while we looked
+            found[path.stem] = json.loads(path.read_text())
+    return found
 
 
 def bind(component: str, manifest: dict[str, Any]) -> None:
     """Run a pod of the API; what ran under that name ends."""
-    BOUND.mkdir(parents=True, exist_ok=True)
-    (BOUND / f"{component}.json").write_text(json.dumps(manifest))
+    _put(BOUND / f"{component}.json", json.dumps(manifest))
     _systemctl("stop", component)
 
 
@@ -106,6 +110,15 @@ def states() -> dict[str, str]:
         check=False,
     )
     return dict(zip(components, answer.stdout.split(), strict=False))
+
+
+def _put(path: Path, content: str) -> None:
+    # Whole or not at all: what keeps the containers running reads the folder meanwhile.
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.new")
+    partial.write_text(content)
+    partial.chmod(0o600)
+    partial.rename(path)
 
 
 def _systemctl(verb: str, component: str, *options: str) -> subprocess.CompletedProcess[str]:

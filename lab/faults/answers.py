@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import TYPE_CHECKING
 
 from lab.faults.registry import cut_of, fault, pattern_of
@@ -46,10 +45,11 @@ def invalid_utf8(world: World, host: str = "*", command: str = "") -> None:
     )
 
 
-@fault("stderr-noise", "every command of the host also prints locale warnings on stderr")
-def stderr_noise(world: World, host: str) -> None:
+@fault("stderr-noise", "commands that match also print locale warnings (or text) on stderr")
+def stderr_noise(world: World, host: str, text: str = "", command: str = "") -> None:
     """A `2>&1` before json.loads breaks."""
-    world.noises.append(Noise(host, re.compile(""), len(LOCALE_WARNING), LOCALE_WARNING))
+    said = f"{text}\n".encode() if text else LOCALE_WARNING
+    world.noises.append(Noise(host, pattern_of(command), len(said), said))
 
 
 @fault("exit-status", "commands that match print nothing and end with this status")

@@ -1,0 +1,152 @@
+"""Secrets planted wherever the suite could meet one, and the search for them in what it wrote."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+import subprocess
+import sys
+import urllib.parse
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from lab.pki import Pki
+from lab.seed import Seed
+from selftests.project.tree import ROOT
+from selftests.session.suite import Ended, environment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+LIMIT = 240
+NOISY = "etcdctl|systemctl show|get nodes|helm|cilium status"
+"""Commands that may complain without making a gate undecided."""
+NAMESPACES = ("default", "kube-public", "kube-system")
+
+
+def drawn() -> str:
+    """A value that is nowhere else, and looks like a password."""
+    return f"Pl4nt{secrets.token_hex(12)}"
+
+
+@dataclass
+class Planted:
+    """The secrets of one run.
+
+    Attributes:
+        folder: the run's own; `reports` and `tmp` in it are what is searched.
+        values: by where it was planted.
+    """
+
+    folder: Path
+    values: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def reports(self) -> Path:
+        """Where the run writes."""
+        return self.folder / "reports"
+
+    def plant(self, where: str, value: str | None = None) -> str:
+        """One more secret; returns it."""
+        self.values[where] = value or drawn()
+        return self.values[where]
+
+    def plant_the_labs(self) -> None:
+        """What the lab itself keeps secret: the join token, keys, and what its Secrets hold."""
+        home = self.reports / ".lab"
+        home.mkdir(parents=True)
+        seed = Seed.kept_in(home)
+        self.plant("the join token", seed.hex("token", digits=32))
+        key = Pki(seed).admin().key.decode()
+        self.plant("the admin's key", "".join(key.splitlines()[1:-1]))
+        self.plant("the Ceph key", "AQD_lab_only_not_a_key_at_all_==")
+        self.plant("the repository's credential", "lab-only-no-token-at-all")
+        self.plant("the password of Argo CD", "lab-only-no-password")
+
+    def scenario(self, faults: str = "") -> Path:
+        """A healthy lab whose Secrets, files and outputs hold planted values."""
+        noise = "; ".join(
+            (
+                f"password={self.plant('stderr, a password')}",
+                f"token: {self.plant('stderr, a token')}",
+                f"Authorization: Bearer {self.plant('stderr, a bearer')}",
+                f"https://admin:{self.plant('stderr, a URL')}@git.example/infra",
+                f"K10{secrets.token_hex(32)}::server:{self.values['the join token']}",
+            )
+        )
+        lines = [
+            "name: secrets wherever they could be",
+            "faults:",
+            *(
+                f'  - stderr-noise: {{host: "{host}", text: "{noise}", command: {NOISY}}}'
+                for host in ("rke-*", "*ops01")
+            ),
+            *([faults] if faults else []),
+            "objects:",
+        ]
+        for namespace in NAMESPACES:
+            value = self.plant(f"a Secret of {namespace}").encode()
+            held = base64.b64encode(value).decode()
+            lines.append(
+                f"  - {{kind: Secret, namespace: {namespace}, name: planted, "
+                f"merge: {{type: Opaque, data: {{password: {held}}}}}}}"
+            )
+        told = f"token: {self.plant('a file of the controller')}"
+        lines += ["files:", f'  - {{path: tmp/notes, content: "{told}"}}']
+        path = self.folder / "planted.yaml"
+        path.write_text("\n".join(lines) + "\n")
+        return path
+
+    def run(self, *arguments: str) -> Ended:
+        """The suite on the lab, with secrets in its own environment too."""
+        temporary = self.folder / "tmp"
+        temporary.mkdir(exist_ok=True)
+        more = {
+            "ARGOCD_REPO_TOKEN": self.plant("the environment, a token"),
+            "CEPH_USER_KEY": self.plant("the environment, a key"),
+            "BUILD_TAG": f"password={self.plant('the environment, for the report')}",
+        }
+        where = [f"--reports={self.reports}", f"--junitxml={self.reports / 'junit.xml'}"]
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--lab", *where, *arguments],
+            cwd=ROOT,
+            env=environment(TMPDIR=str(temporary), **more),
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+        return Ended(done.returncode, done.stdout + done.stderr)
+
+    def found(self, ended: Ended) -> list[str]:
+        """Where which secret is, in whatever form: files that the suite wrote, console, argv."""
+        texts = {"the console": ended.text.encode(), **dict(self._files())}
+        return [
+            f"{where}: {name}"
+            for where, text in texts.items()
+            for name, value in self.values.items()
+            if any(form in text for form in forms(value))
+        ]
+
+    def _files(self) -> Iterator[tuple[str, bytes]]:
+        """Everything below the reports and the temporary folder but the lab's own machines.
+
+        Of the lab, only what was asked of its hosts: no secret belongs into a command line.
+        """
+        lab = self.reports / ".lab"
+        for path in [*self.reports.rglob("*"), *(self.folder / "tmp").rglob("*")]:
+            asked = path.name == "commands.jsonl"
+            if path.is_file() and (asked or not path.is_relative_to(lab)):
+                yield str(path.relative_to(self.folder)), path.read_bytes()
+
+
+def forms(value: str) -> set[bytes]:
+    """How a value may look: as it is, URL encoded, in hexadecimal, base64 at each alignment."""
+    raw = value.encode()
+    found = {raw, urllib.parse.quote(value, safe="").encode(), raw.hex().encode()}
+    for shift in range(3):
+        encoded = base64.b64encode(b"\0" * shift + raw)
+        found.add(encoded[(shift * 8 + 5) // 6 : (shift + len(raw)) * 8 // 6])
+    return found

@@ -81,7 +81,7 @@ class Pace:
     boot: float = 0.7
     lease: float = 0.5
     connectivity: float = 0.01
-    deployment: float = 1.5
+    deployment: float = 8.0
     reset: float = 0.4
     refusal: float = 0.15
     compare: float = 0.1

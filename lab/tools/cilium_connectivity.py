@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lab.tools.call import Call, Options
 
 _SPACE = "cilium-test-1"
+_GLANCE = 0.02
 _SPACES = (_SPACE, "cilium-test-ccnp1", "cilium-test-ccnp2")
 _CLUSTER = "default"
 _INFO, _WARN = "\N{INFORMATION SOURCE}\ufe0f ", "⚠\ufe0f "
@@ -138,11 +139,12 @@ class _Test:
 
     async def _ready(self, name: str) -> Object:
         pace = self._call.world.pace
-        for _ in range(100):
+        until = asyncio.get_running_loop().time() + pace.deployment
+        while asyncio.get_running_loop().time() < until:
             for pod in self._store.select("Pod", _SPACE, {"name": name}):
                 if is_ready(pod):
                     return pod
-            await asyncio.sleep(pace.deployment / 100)
+            await asyncio.sleep(_GLANCE)
         raise _Broken(
             f"timeout reached waiting for deployment {_SPACE}/{name} to become ready (last error: "
             "only 0 of 1 replicas are available)"

@@ -184,6 +184,19 @@ def test_budgets_that_do_not_explain_it(budgets: list[Budget], says: str) -> Non
     assert says in told
 
 
+def test_a_drain_that_ends_at_once_as_two_budgets_speak_of_a_pod() -> None:
+    error = (
+        'error when evicting pods/"web-a" -n "default": This pod has more than one '
+        "PodDisruptionBudget, which the eviction subresource does not support."
+    )
+    lines = f'evicting pod default/web-a\nerror: unable to drain node "x" due to error: {error}'
+    two = [replace(BUDGET, selects=()), replace(BUDGET, name="b2", selects=())]
+    told, how = drained(run(lines), NODE, [WEB], two)
+    assert told.startswith("default/web-a cannot be evicted from rke-platform01: several")
+    assert "(default/web, default/b2)" in told
+    assert "exit status 1" in how
+
+
 def test_a_pod_that_left_after_all_is_not_blamed() -> None:
     (how,) = drained(run(HELD), NODE, [], [BUDGET])
     assert "exit status 1" in how

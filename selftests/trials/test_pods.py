@@ -75,6 +75,17 @@ def test_the_short_name_is_recorded_beside_the_answer_that_decides() -> None:
     assert (short["name"], short["rc"], short["answers"]) == ("kubernetes.default", 1, [])
 
 
+@pytest.mark.parametrize("short", [(139, "", "Segmentation fault"), (1, "Address: x", "")])
+@pytest.mark.parametrize(("full", "verdict"), [(GOOD, "PASS"), (SERVER + NO_AAAA, "FAIL")])
+def test_what_the_short_name_comes_to_decides_nothing(
+    short: tuple[int, str, str], full: str, verdict: str
+) -> None:
+    api = Api(runs=lambda argv: (1, full, "") if argv[-1] == FQDN else short)
+    found, _, facts = decide(api, "D2.dns-utils")
+    assert found == verdict
+    assert "nslookup kubernetes.default" in facts["lookups"][1]["not known"]
+
+
 @pytest.mark.parametrize("gate", ["D2.dns", "D2.dns-utils", "D2.netpol"])
 def test_a_pod_that_does_not_run_cannot_be_asked(gate: str) -> None:
     def pending(pod: dict[str, Any]) -> dict[str, Any]:

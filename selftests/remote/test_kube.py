@@ -209,6 +209,7 @@ def test_a_certificate_of_another_authority_is_a_refusal(kube: KubeStand) -> Non
     answer = kube.get()
     assert isinstance(answer, Refusal)
     assert "does not prove that it is this cluster's API" in answer.reason
+    assert "rke2-admin-kubeconfig; next: is that of another cluster" in answer.reason
 
 
 def test_a_bastion_lost_in_mid_answer_is_silence(kube: KubeStand) -> None:

@@ -41,7 +41,7 @@ def test_what_was_never_made_is_looked_for_twice() -> None:
     with pytest.raises(Undecided):
         trial.begin()
     trial.remove()
-    assert api.lines[1:] == [f"GET /api/v1/namespaces/{SPACE}"] * 2
+    assert api.lines[2:] == [f"GET /api/v1/namespaces/{SPACE}"] * 2
 
 
 def test_a_namespace_of_that_name_that_is_not_ours_stays() -> None:

@@ -43,6 +43,17 @@ def test_everything_carries_labels_and_a_name_of_its_run() -> None:
     assert api.objects == {}
 
 
+def test_an_api_that_cannot_be_asked_is_told_to_make_nothing() -> None:
+    api = Api(silent=(f"GET /api/v1/namespaces/{SPACE}",))
+    trial = api.trial()
+    with pytest.raises(Undecided):
+        trial.begin(trial.sleeping("rke2-dns-check", "dns_check"))
+    assert posted(api) == []
+    trial.remove()
+    assert api.log == []
+    assert len(api.sent) == 1
+
+
 def test_a_pod_is_small_harmless_and_mortal() -> None:
     api = Api()
     begin(api)

@@ -87,7 +87,8 @@ def missing() -> dict[str, list[str]]:
     found = {}
     for gate in GATES:
         lacks = [] if _greens(gate, by_gate[gate.id]) or gate.id in green else ["PASS"]
-        wanted = ("UNKNOWN",) if gate.attested else RED
+        # What is stated by authorizing is never UNKNOWN: without, it is UNAUTHORIZED.
+        wanted = RED if not gate.attested else () if gate.authorized else ("UNKNOWN",)
         lacks += [verdict for verdict in wanted if not by_gate[gate.id].get(verdict)]
         if lacks:
             found[gate.id] = lacks

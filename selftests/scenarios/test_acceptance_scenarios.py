@@ -11,9 +11,9 @@ import pytest
 from fixtures.gates import Phase
 from fixtures.gates.d2_cilium import GATES
 from lab.scenario import load
+from selftests.scenarios.comparing import compare, expected
 from selftests.scenarios.passed import pass_all_before
 from selftests.scenarios.replay import SCENARIOS, replay
-from selftests.scenarios.test_scenarios import expected
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,16 +46,8 @@ def test_scenario(path: Path, passed_d: Path, tmp_path: Path) -> None:
     scenario = load(path)
     reports = shutil.copytree(passed_d, tmp_path / "reports")
     ended = replay(reports, path, "", f"--gate={','.join(IDS)}")
-    wrong = {
-        key: f"{verdict} ({summary})"
-        for key, (verdict, summary) in ended.verdicts.items()
-        if verdict not in expected(scenario, key)
-    }
-    assert not wrong, ended.console
+    compare(ended, lambda key: expected(scenario, key))
     assert set(ended.verdicts) == set(IDS), ended.console
-    assert ended.rc == int(bool(scenario.expect))
-    assert "Traceback" not in ended.console
-    assert ended.unknown == []
     removed = {
         str(line["step"]).removeprefix("remove Namespace ")
         for line in logged(reports, "step")

@@ -11,14 +11,13 @@ from fixtures.applylog.ledger import Ledger
 from fixtures.applylog.record import Kind
 from fixtures.gates import Phase, of_phase
 from lab.scenario import load
+from selftests.scenarios.comparing import cases, compare, expected
 from selftests.scenarios.passed import pass_all_before, pass_also
 from selftests.scenarios.replay import SCENARIOS, replay
-from selftests.scenarios.test_scenarios import expected
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from _pytest.mark import ParameterSet
 
 FILES = sorted((SCENARIOS / "cilium").glob("*.yaml"))
 GATES = [gate.id for gate in of_phase(Phase.E)]
@@ -46,28 +45,15 @@ def passed_f6(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return reports
 
 
-def case(path: Path) -> ParameterSet:
-    marks = pytest.mark.thorough if path.stem in THOROUGH else ()
-    return pytest.param(path, id=path.stem, marks=marks)
-
-
-@pytest.mark.parametrize("path", [case(path) for path in FILES])
+@pytest.mark.parametrize("path", cases(FILES, {path.stem for path in FILES} - THOROUGH))
 def test_scenario(path: Path, passed_f6: Path, tmp_path: Path) -> None:
     scenario = load(path)
     reports = shutil.copytree(passed_f6, tmp_path / "reports")
     # Its own faults come after the general ones, and count for more.
     ended = replay(reports, reports / "short.yaml", "gate_e", f"--scenario={path}")
     blocked = {"BLOCKED"} if scenario.expect.get("E.0", "PASS") != "PASS" else set()
-    wrong = {
-        key: f"{verdict} ({summary})"
-        for key, (verdict, summary) in ended.verdicts.items()
-        if verdict not in (expected(scenario, key) if key == "E.0" or not blocked else blocked)
-    }
-    assert not wrong, ended.console
+    compare(ended, lambda key: expected(scenario, key) if key == "E.0" or not blocked else blocked)
     assert list(ended.verdicts) == GATES, ended.console
-    assert ended.rc == int(bool(scenario.expect))
-    assert "Traceback" not in ended.console
-    assert ended.unknown == []
 
 
 @pytest.mark.parametrize("gate", GATES)

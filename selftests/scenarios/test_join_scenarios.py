@@ -10,14 +10,12 @@ import pytest
 from fixtures.gates import Gate, Phase, phase_d, phase_d2
 from lab import phase as applied
 from lab.scenario import load
+from selftests.scenarios.comparing import cases, compare, expected
 from selftests.scenarios.passed import NODES, pass_all_before
 from selftests.scenarios.replay import SCENARIOS, replay
-from selftests.scenarios.test_scenarios import expected
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from _pytest.mark import ParameterSet
 
     from lab.scenario import Scenario
 
@@ -60,14 +58,7 @@ def phase_of(scenario: Scenario) -> Phase:
     return Phase.D if scenario.phase is applied.Phase.D else Phase.D2
 
 
-def cases() -> list[ParameterSet]:
-    return [
-        pytest.param(path, id=path.stem, marks=() if path.stem in ALWAYS else pytest.mark.thorough)
-        for path in FILES
-    ]
-
-
-@pytest.mark.parametrize("path", cases())
+@pytest.mark.parametrize("path", cases(FILES, ALWAYS))
 def test_scenario(path: Path, passed: dict[Phase, Path], tmp_path: Path) -> None:
     scenario = load(path)
     phase = phase_of(scenario)
@@ -77,16 +68,8 @@ def test_scenario(path: Path, passed: dict[Phase, Path], tmp_path: Path) -> None
     gates = ",".join(gate.id for gate in GATES[phase])
     # Its own faults come after the general ones, and count for more.
     run = replay(reports, short, "", f"--scenario={path}", f"--gate={gates}")
-    wrong = {
-        key: f"{verdict} ({summary})"
-        for key, (verdict, summary) in run.verdicts.items()
-        if verdict not in expected(scenario, key)
-    }
-    assert not wrong, run.console
+    compare(run, lambda key: expected(scenario, key))
     assert set(run.verdicts) == keys(phase), run.console
-    assert run.rc == int(any(verdict != "PASS" for verdict, _ in run.verdicts.values()))
-    assert "Traceback" not in run.console
-    assert run.unknown == []
 
 
 def keys(phase: Phase) -> set[str]:

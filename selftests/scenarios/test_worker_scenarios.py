@@ -9,14 +9,13 @@ import pytest
 
 from fixtures.gates import Gate, Phase, phase_w
 from lab.scenario import load
+from selftests.scenarios.comparing import cases, compare, expected
 from selftests.scenarios.passed import pass_all_before, pass_also
 from selftests.scenarios.replay import SCENARIOS, replay
-from selftests.scenarios.test_scenarios import expected
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from _pytest.mark import ParameterSet
 
 FILES = sorted((SCENARIOS / "workers").glob("*.yaml"))
 BOTH = [gate.id for gate in phase_w.GATES]
@@ -63,14 +62,7 @@ def gates_of(expect: dict[str, str]) -> list[str]:
     return [gate for gate in BOTH if gate in expect] or BOTH
 
 
-def cases() -> list[ParameterSet]:
-    return [
-        pytest.param(path, id=path.stem, marks=() if path.stem in ALWAYS else pytest.mark.thorough)
-        for path in FILES
-    ]
-
-
-@pytest.mark.parametrize("path", cases())
+@pytest.mark.parametrize("path", cases(FILES, ALWAYS))
 def test_scenario(path: Path, passed: dict[str, Path], tmp_path: Path) -> None:
     scenario = load(path)
     gates = gates_of(scenario.expect)
@@ -80,16 +72,8 @@ def test_scenario(path: Path, passed: dict[str, Path], tmp_path: Path) -> None:
     # Its own faults come after the general ones, and count for more.
     options = [f"--scenario={path}", f"--gate={','.join(gates)}", "--authorize=Ana"]
     run = replay(reports, short, "", *options)
-    wrong = {
-        key: f"{verdict} ({summary})"
-        for key, (verdict, summary) in run.verdicts.items()
-        if verdict not in expected(scenario, key)
-    }
-    assert not wrong, run.console
+    compare(run, lambda key: expected(scenario, key))
     assert set(run.verdicts) == {*gates, *scenario.expect}, run.console
-    assert run.rc == int(any(verdict != "PASS" for verdict, _ in run.verdicts.values()))
-    assert "Traceback" not in run.console
-    assert run.unknown == []
     assert SAYS.get(path.stem, "") in run.verdicts[gates[0]][1]
 
 

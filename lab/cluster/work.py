@@ -42,10 +42,6 @@ class Work:
             handle.cancel()
         self._stalled.pop(key, None)
 
-    def waits(self, key: Hashable) -> bool:
-        """Whether it is still to be done."""
-        return key in self._due or key in self._stalled
-
     def resume(self, world: World) -> None:
         """Go on with what an API that could not write held up."""
         if self._stalled and server(world) is not None:

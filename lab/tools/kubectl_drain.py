@@ -27,10 +27,6 @@ _IGNORING = "ignoring DaemonSet-managed Pods"
 _DELETING = "deleting Pods that declare no controller"
 
 
-class _OverError(Exception):
-    """The time is over while one pod is still there; the text is kubectl's."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Plan:
     """What becomes of the node's pods; refusals and warnings name pods by their reason."""

@@ -140,16 +140,7 @@ class Replicas:
                 "labels": labels,
                 "name": name,
                 "namespace": metadata["namespace"],
-                "ownerReferences": [
-                    {
-                        "apiVersion": "apps/v1",
-                        "blockOwnerDeletion": True,
-                        "controller": True,
-                        "kind": owner["kind"],
-                        "name": metadata["name"],
-                        "uid": metadata["uid"],
-                    }
-                ],
+                "ownerReferences": [_controlled_by(owner)],
                 "uid": self.world.seed.uuid("pod", name, str(self.world.serial)),
             },
             "spec": template["spec"],
@@ -205,16 +196,7 @@ class Replicas:
                 "labels": dict(spec["template"]["metadata"]["labels"]),
                 "name": name,
                 "namespace": metadata["namespace"],
-                "ownerReferences": [
-                    {
-                        "apiVersion": "apps/v1",
-                        "blockOwnerDeletion": True,
-                        "controller": True,
-                        "kind": "Deployment",
-                        "name": metadata["name"],
-                        "uid": metadata["uid"],
-                    }
-                ],
+                "ownerReferences": [_controlled_by(owner)],
                 "uid": self.world.seed.uuid("replicaset", name, str(self.world.serial)),
             },
             "spec": {
@@ -246,6 +228,17 @@ class Replicas:
         if any(owner.get("status", {}).get(key) != value for key, value in status.items()):
             place = owner["metadata"]["namespace"], owner["metadata"]["name"]
             self.store.merge(kind, *place, {"status": status})
+
+
+def _controlled_by(owner: Object) -> Object:
+    return {
+        "apiVersion": "apps/v1",
+        "blockOwnerDeletion": True,
+        "controller": True,
+        "kind": owner["kind"],
+        "name": owner["metadata"]["name"],
+        "uid": owner["metadata"]["uid"],
+    }
 
 
 def _numbers(owner: Object, there: int, ready: int, nodes: int) -> Object:

@@ -13,9 +13,17 @@ from fixtures.core.inventory_file import load
 from fixtures.core.requests import HostCommand, Output, Silence
 from fixtures.core.verdicts import Undecided
 from fixtures.core.waits import eventually
-from fixtures.judge.hubble import connected_to_every_node, real_flows, sees_more, summed
+from fixtures.judge.hubble import (
+    as_the_api_has_it,
+    connected_to_every_node,
+    real_flows,
+    sees_more,
+    summed,
+)
 from fixtures.observe.hubble import Flow, Flows, Hubble, Peer, Status
+from fixtures.observe.nodes import Registered, parse_nodes
 from fixtures.observe.relay import NO_FORWARD
+from selftests.gates.texts import items, node_object
 from selftests.gates.world import ROOT
 from selftests.observe.test_hubble import DENIED, WITH_NODES
 
@@ -27,6 +35,11 @@ if TYPE_CHECKING:
 CLUSTER = load(ROOT / "inventories" / "wetopi.yaml")
 GOOD = Status(healthy=True, flows=9, max_flows=24570, seen=100, connected=6, version="relay")
 REAL = Flow("FORWARDED", "", Peer(1, labels=("reserved:host",)), Peer(7, "a", "b"), "", "rke-cp01")
+
+
+def registered(*names: str) -> Registered:
+    names = names or tuple(node.name for node in CLUSTER.nodes)
+    return parse_nodes(items([node_object(name) for name in names]))
 
 
 class Answering:
@@ -81,6 +94,23 @@ def test_a_server_that_does_not_say_is_no_relay() -> None:
         connected_to_every_node(replace(GOOD, connected=None), CLUSTER)
 
 
+def test_the_relay_of_another_cluster_is_told_by_the_api() -> None:
+    assert as_the_api_has_it(GOOD, registered()) == ()
+    (finding,) = as_the_api_has_it(GOOD, registered("rke-cp01", "rke-cp02"))
+    assert "connected to 6 nodes, the API has 2" in finding
+
+
+@pytest.mark.parametrize("node", ["rke-cp01", "default/rke-cp01", ""])
+def test_flows_of_a_node_of_this_cluster(node: str) -> None:
+    assert real_flows(Flows((replace(REAL, node=node),)), registered("rke-cp01")) == ()
+
+
+@pytest.mark.parametrize("node", ["rke-cp0", "rke-cp01x", "other/elsewhere\x1b"])
+def test_flows_of_another_cluster_s_nodes_decide_nothing(node: str) -> None:
+    with pytest.raises(Undecided, match="which the API does not have"):
+        real_flows(Flows((replace(REAL, node=node),)), registered("rke-cp01"))
+
+
 class Time:
     now = 0.0
 
@@ -99,7 +129,7 @@ def grown(*seen: int | str) -> float:
         return replace(GOOD, seen=count)
 
     wait = partial(eventually, clock=lambda: time.now, sleep=time.sleep)
-    sees_more(GOOD, again, wait, CLUSTER.limits)
+    assert not (found := sees_more(GOOD, again, wait, CLUSTER.limits)), found[0]
     return time.now
 
 
@@ -114,10 +144,15 @@ def test_an_agent_that_restarts_counts_anew() -> None:
 
 
 def test_a_count_that_stands_still() -> None:
-    with pytest.raises(AssertionError, match="sees more than the 100 flows"):
+    with pytest.raises(AssertionError, match=r"no more than the 100 flows .* next: hubble observe"):
         grown(100)
     with pytest.raises(AssertionError):
         grown(90, 80, 70)
+
+
+def test_a_count_that_is_not_told_beside_flows() -> None:
+    with pytest.raises(Undecided, match="9 flows held and of none seen"):
+        grown(0)
 
 
 def test_a_count_that_cannot_be_had() -> None:
@@ -136,13 +171,13 @@ def test_a_count_that_cannot_be_had() -> None:
     ],
 )
 def test_flows_that_prove_nothing(seen: Flows, text: str) -> None:
-    (finding,) = real_flows(seen)
+    (finding,) = real_flows(seen, registered())
     assert text in finding
 
 
 def test_one_real_flow_is_enough() -> None:
     seen = Flows((replace(REAL, verdict=""), REAL), lost=3)
-    assert real_flows(seen) == ()
+    assert real_flows(seen, registered()) == ()
     assert summed(seen)["verdicts"] == {"none": 1, "FORWARDED": 1}
     assert summed(seen)["examples"] == ["reserved:host (1) -> a/b (7) FORWARDED"]
 

@@ -63,38 +63,43 @@ def test_pods_reach_pods_services_and_the_world(
 
 @gate("D2.hubble")
 def test_hubble_relay_hears_every_node(
-    hubble: Hubble, cluster: Cluster, wait: Wait, record: Record
+    hubble: Hubble, nodes: Nodes, cluster: Cluster, wait: Wait, record: Record
 ) -> None:
     """Runbook D2: `hubble status` → flows counters increasing, sane uptime.
 
     STOP: hubble observe empty.
     """
-    sample = hubble.status.polling()
+    sample, listed = hubble.status.polling(), nodes.listed.polling()
 
     def look() -> Findings:
         status = sample()
         record("hubble status", seen.told(status))
-        return seen.connected_to_every_node(status, cluster)
+        return together(
+            lambda: seen.connected_to_every_node(status, cluster),
+            lambda: seen.as_the_api_has_it(status, listed()),
+        )
 
     findings = clears(look, wait, starting(cluster.limits), "hubble-relay hears every node")
     assert not findings, said(findings)
-    seen.sees_more(hubble.status.again(), hubble.status.again, wait, cluster.limits)
+    again = hubble.status.again
+    findings = seen.sees_more(again(), again, wait, cluster.limits)
+    assert not findings, said(findings)
 
 
 @gate("D2.flows")
 def test_hubble_shows_real_flows(
-    hubble: Hubble, cluster: Cluster, wait: Wait, record: Record
+    hubble: Hubble, nodes: Nodes, cluster: Cluster, wait: Wait, record: Record
 ) -> None:
     """Runbook D2: `hubble observe --since 5m` → real flows with identities and VERDICTs.
 
     STOP: hubble observe empty.
     """
-    sample = hubble.recent.polling()
+    sample, listed = hubble.recent.polling(), nodes.listed.polling()
 
     def look() -> Findings:
         flows = sample()
         record("flows", seen.summed(flows))
-        return seen.real_flows(flows)
+        return seen.real_flows(flows, listed())
 
     findings = clears(look, wait, starting(cluster.limits), "Hubble shows flows")
     assert not findings, said(findings)

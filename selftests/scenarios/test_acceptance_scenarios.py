@@ -11,7 +11,7 @@ import pytest
 from fixtures.gates import Phase
 from fixtures.gates.d2_cilium import GATES
 from lab.scenario import load
-from selftests.scenarios.comparing import compare, expected
+from selftests.scenarios.comparing import cases, compare, expected
 from selftests.scenarios.passed import pass_all_before
 from selftests.scenarios.replay import SCENARIOS, replay
 
@@ -21,6 +21,16 @@ if TYPE_CHECKING:
 FILES = sorted((SCENARIOS / "acceptance").glob("*.yaml"))
 IDS = [gate.id for gate in GATES]
 SPACES = {"cilium-test-1", "cilium-test-ccnp1", "cilium-test-ccnp2"}
+# Each gate's PASS, FAIL and UNKNOWN; the others say the same in other words.
+ALWAYS = frozenset(
+    {
+        "connectivity-killed",
+        "connectivity-unproved",
+        "healthy",
+        "nothing-moves",
+        "without-tools",
+    }
+)
 # Where the test came so far that it made them; elsewhere a reply stands for it.
 MADE = {
     "a-node-apart",
@@ -41,7 +51,7 @@ def passed_d(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return reports
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", cases(FILES, ALWAYS))
 def test_scenario(path: Path, passed_d: Path, tmp_path: Path) -> None:
     scenario = load(path)
     reports = shutil.copytree(passed_d, tmp_path / "reports")
@@ -66,3 +76,7 @@ def logged(reports: Path, kind: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("verdict", ["PASS", "FAIL", "UNKNOWN"])
 def test_every_gate_has_a_scenario_for_each_verdict(gate: str, verdict: str) -> None:
     assert any(load(path).expect.get(gate, "PASS") == verdict for path in FILES)
+
+
+def test_what_is_always_replayed_is_there() -> None:
+    assert {path.stem for path in FILES} > ALWAYS

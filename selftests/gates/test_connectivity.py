@@ -108,6 +108,31 @@ def test_what_does_not_decide(report: Report, text: str) -> None:
         everything_passed(report)
 
 
+HEADING = "📋 Test Report [cilium-test-2]"
+
+
+@pytest.mark.parametrize(
+    "also",
+    [
+        HEADING,
+        f"{HEADING}\n❌ 1 test failed",
+        "❌ [cilium-test-2] 1/3 tests failed",
+        "\x1b[31m❌ [cilium-test-2] 1/3 tests failed, as never before\x1b[0m",
+    ],
+)
+@pytest.mark.parametrize("rc", [0, 1])
+def test_success_beside_a_report_that_cannot_be_read_is_none(also: str, rc: int) -> None:
+    with pytest.raises(Undecided, match="cannot be read"):
+        everything_passed(read(f"{PASSED}{also}\n", rc))
+
+
+@pytest.mark.parametrize("end", [":", ""])
+def test_success_of_one_namespace_does_not_hide_the_failure_of_another(end: str) -> None:
+    counts = "1/3 tests failed (1/6 actions), 0 tests skipped, 0 scenarios skipped"
+    (finding,) = everything_passed(read(f"{PASSED}{HEADING}\n❌ {counts}{end}\n", 0))
+    assert finding.startswith("1 of 78 connectivity tests failed")
+
+
 def test_the_record_has_every_test() -> None:
     record = told(read(FAILED, 1))
     assert record["tests"] == {

@@ -14,7 +14,7 @@ from fixtures.gates import Each, Gate, phase_d, phase_d2
 from selftests.gates.deciding import decide, observations_used
 from selftests.gates.joined import WORKERS, joined
 from selftests.gates.world import AT, Reply
-from selftests.observe.test_any_answer import VALUES, places, replaced
+from selftests.observe.damage import VALUES, places, replaced
 
 GATES = [*phase_d.GATES, *phase_d2.GATES]
 each_gate = pytest.mark.parametrize("gate", GATES, ids=lambda gate: gate.id)

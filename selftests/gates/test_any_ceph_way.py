@@ -22,7 +22,7 @@ from selftests.gates.deciding import verdict_of
 from selftests.gates.test_forwarding import BACK, GENERAL, INTERFACES, OUT, VMAP, WAN, ruleset_text
 from selftests.gates.test_tofu import CLUSTER, read
 from selftests.lab.world import world_at
-from selftests.observe.test_any_answer import VALUES, places, replaced
+from selftests.observe.damage import VALUES, places, replaced
 
 if TYPE_CHECKING:
     from fixtures.observe.ruleset import Ruleset

@@ -15,7 +15,7 @@ from fixtures.gates import Gate, phase_e
 from selftests.gates.deciding import decide, observations_used
 from selftests.gates.installed import LIST, OPS, STATUS, Installed, installed, release, status
 from selftests.gates.world import AT, Reply
-from selftests.observe.test_any_answer import VALUES, places, replaced
+from selftests.observe.damage import VALUES, places, replaced
 
 BEFORE = {"F6-2R": Verdict.PASS}
 each_gate = pytest.mark.parametrize("gate", phase_e.GATES, ids=lambda gate: gate.id)

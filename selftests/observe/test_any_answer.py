@@ -48,6 +48,7 @@ from selftests.gates.texts import (
     unit,
 )
 from selftests.gates.world import AT, Reply, healthy
+from selftests.observe.damage import PIECES, VALUES, damaged, quick, retyped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -121,22 +122,6 @@ SAMPLES |= {
     ),
 }
 JSON_SAMPLES = [name for name, (_, text) in SAMPLES.items() if text.lstrip().startswith(("{", "["))]
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
-    ),
-    max_leaves=8,
-)
-PIECES = st.sampled_from(
-    [
-        *"{}\n\"'\\#! :[]=\x00\u2028\r",
-        *("@x ", "$A", "include a", "- ", "10.0.0.1/8", "priority 1", "global_defs"),
-        *("Name:\tx\n", "Address: 1.2.3.4\n", "Address 1: 1.2.3.4 x\n"),
-        *("vrrp_instance V", "vrrp_script S", "virtual_ipaddress", "track_script"),
-    ]
-)
-quick = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def test_every_sample_is_understood() -> None:
@@ -161,39 +146,14 @@ def test_any_text(name: str, text: str) -> None:
 @quick
 @given(data=st.data())
 def test_a_damaged_answer(name: str, data: st.DataObject) -> None:
-    """A real answer with a piece cut out and something else put there."""
-    _, text = SAMPLES[name]
-    start = data.draw(st.integers(0, len(text)))
-    end = data.draw(st.integers(start, min(len(text), start + 20)))
-    survives(name, text[:start] + data.draw(PIECES | st.text(max_size=4)) + text[end:])
-
-
-def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    inner = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
-    return [path, *(deeper for key, each in inner for deeper in places(each, (*path, key)))]
-
-
-def replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:
-    if not path:
-        return new
-    copy = value.copy()
-    copy[path[0]] = replaced(value[path[0]], path[1:], new)
-    return copy
+    survives(name, damaged(data, SAMPLES[name][1]))
 
 
 @pytest.mark.parametrize("name", JSON_SAMPLES)
 @quick
 @given(data=st.data())
 def test_json_with_one_value_of_another_type(name: str, data: st.DataObject) -> None:
-    document = json.loads(SAMPLES[name][1])
-    path = data.draw(st.sampled_from(places(document)))
-    survives(name, json.dumps(replaced(document, path, data.draw(VALUES))))
+    survives(name, retyped(data, SAMPLES[name][1]))
 
 
 GATE_IDS = [gate for gate in GATES if gate.phase in {Phase.B, Phase.C} and not gate.drill]

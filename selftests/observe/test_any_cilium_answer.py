@@ -33,7 +33,7 @@ from selftests.gates.installed import (
 )
 from selftests.gates.joined import LIST_PODS
 from selftests.gates.world import AT
-from selftests.observe.test_any_answer import PIECES, VALUES, places, quick, replaced
+from selftests.observe.damage import PIECES, damaged, quick, retyped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,20 +107,14 @@ def test_any_text(name: str, text: str) -> None:
 @quick
 @given(data=st.data())
 def test_a_damaged_answer(name: str, data: st.DataObject) -> None:
-    """A real answer with a piece cut out and something else put there."""
-    _, text = SAMPLES[name]
-    start = data.draw(st.integers(0, len(text)))
-    end = data.draw(st.integers(start, min(len(text), start + 20)))
-    survives(name, text[:start] + data.draw(PIECES | st.text(max_size=4)) + text[end:])
+    survives(name, damaged(data, SAMPLES[name][1]))
 
 
 @pytest.mark.parametrize("name", JSON_SAMPLES)
 @quick
 @given(data=st.data())
 def test_json_with_one_value_of_another_type(name: str, data: st.DataObject) -> None:
-    document = json.loads(SAMPLES[name][1])
-    path = data.draw(st.sampled_from(places(document)))
-    survives(name, json.dumps(replaced(document, path, data.draw(VALUES))))
+    survives(name, retyped(data, SAMPLES[name][1]))
 
 
 @quick

@@ -33,7 +33,7 @@ from selftests.gates.test_reboot import NEW
 from selftests.gates.test_restore import SANDBOXES, config_map
 from selftests.gates.texts import CPS, items, unit
 from selftests.observe import k3s
-from selftests.observe.test_any_answer import PIECES, VALUES, places, quick, replaced
+from selftests.observe.damage import damaged, quick, retyped
 from selftests.observe.test_drains import CONTROLLERS, budgets
 from selftests.observe.test_drill_units import shown
 
@@ -88,17 +88,11 @@ def test_every_sample_is_understood(name: str) -> None:
 @quick
 @given(data=st.data())
 def test_a_damaged_answer(name: str, data: st.DataObject) -> None:
-    """A real answer with a piece cut out and something else put there."""
-    _, text = SAMPLES[name]
-    start = data.draw(st.integers(0, len(text)))
-    end = data.draw(st.integers(start, min(len(text), start + 20)))
-    survives(name, text[:start] + data.draw(PIECES | st.text(max_size=4)) + text[end:])
+    survives(name, damaged(data, SAMPLES[name][1]))
 
 
 @pytest.mark.parametrize("name", JSON_SAMPLES)
 @quick
 @given(data=st.data())
 def test_json_with_one_value_of_another_type(name: str, data: st.DataObject) -> None:
-    document = json.loads(SAMPLES[name][1])
-    path = data.draw(st.sampled_from(places(document)))
-    survives(name, json.dumps(replaced(document, path, data.draw(VALUES))))
+    survives(name, retyped(data, SAMPLES[name][1]))

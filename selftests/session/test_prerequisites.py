@@ -10,7 +10,7 @@ import pytest
 from fixtures import gates
 from fixtures.core.inventory_file import load
 from fixtures.core.verdicts import Verdict
-from fixtures.session.prerequisites import missing, names_needed
+from fixtures.session.prerequisites import in_short, missing, names_needed
 from selftests.project.tree import ROOT
 
 CLUSTER = load(ROOT / "inventories" / "wetopi.yaml")
@@ -58,6 +58,17 @@ def test_only_pass_attested_and_deferred_satisfy(verdict: Verdict) -> None:
 
 def test_a_gate_nobody_asked_about_is_missing() -> None:
     assert missing(["B.1", "B.2"], {"B.2": Verdict.PASS}) == ["B.1 (no verdict)"]
+
+
+def test_what_many_nodes_lack_is_told_in_short() -> None:
+    names = [f"D.1[w{number}]" for number in range(1, 105)]
+    standing = {"D.1[w2]": Verdict.FAIL}
+    assert in_short(missing(["E.0", *names, "D.2"], standing)) == (
+        "E.0 (no verdict), D.1[w1] (no verdict), D.1[w3] (no verdict), D.1[w4] (no verdict) and "
+        "100 more of D.1 (no verdict), D.1[w2] (FAIL), D.2 (no verdict)"
+    )
+    assert in_short(missing(names[:3], {})).count("no verdict") == 3
+    assert in_short([]) == ""
 
 
 def test_ids_are_unique_and_edges_lead_backwards() -> None:

@@ -95,8 +95,11 @@ def test_a_server_that_does_not_say_is_no_relay() -> None:
 
 
 def test_the_relay_of_another_cluster_is_told_by_the_api() -> None:
-    assert as_the_api_has_it(GOOD, registered()) == ()
-    (finding,) = as_the_api_has_it(GOOD, registered("rke-cp01", "rke-cp02"))
+    two = registered("rke-cp01", "rke-cp02")
+    assert as_the_api_has_it(GOOD, registered(), CLUSTER) == ()
+    # That is told already.
+    assert as_the_api_has_it(replace(GOOD, connected=5), two, CLUSTER) == ()
+    (finding,) = as_the_api_has_it(GOOD, two, CLUSTER)
     assert "connected to 6 nodes, the API has 2" in finding
 
 

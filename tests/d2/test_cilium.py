@@ -76,7 +76,7 @@ def test_hubble_relay_hears_every_node(
         record("hubble status", seen.told(status))
         return together(
             lambda: seen.connected_to_every_node(status, cluster),
-            lambda: seen.as_the_api_has_it(status, listed()),
+            lambda: seen.as_the_api_has_it(status, listed(), cluster),
         )
 
     findings = clears(look, wait, starting(cluster.limits), "hubble-relay hears every node")

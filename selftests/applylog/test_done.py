@@ -9,6 +9,7 @@ import pytest
 from fixtures.applylog import done
 from fixtures.applylog.__main__ import main
 from fixtures.applylog.console import done_lines
+from fixtures.applylog.definition import told_shortly
 from fixtures.applylog.done import State
 from fixtures.applylog.record import Kind
 from fixtures.core.verdicts import Verdict
@@ -108,6 +109,24 @@ def test_the_console_shows_each_row_with_its_evidence(ledger: Ledger, decide: De
     assert "documented, not exercised" in text
     assert "NOT complete: " in text
     assert "W-1 not decided" in text
+
+
+def test_a_run_ends_with_it_in_two_lines(ledger: Ledger, decide: Decide) -> None:
+    bind(ledger)
+    meet(decide, QUORUM)
+    decide("C.6", Verdict.UNKNOWN)
+    first, second = told_shortly(done.of(list(ledger.lines())))
+    assert first == "dod: 1 of 16 rows met, 1 explicit gap, 1 documented, not exercised"
+    assert "losing one control plane does not break the API (C.6 UNKNOWN and 2 more)" in second
+    assert "and 12 more, see `python -m fixtures.applylog dod`" in second
+
+
+def test_a_run_ends_with_one_line_when_all_is_met(ledger: Ledger, decide: Decide) -> None:
+    bind(ledger)
+    for row in ROWS:
+        meet(decide, row.claim)
+    (line,) = told_shortly(done.of(list(ledger.lines())))
+    assert line.startswith("dod: 16 of 16 rows met, 1 explicit gap")
 
 
 def test_the_command_prints_it(

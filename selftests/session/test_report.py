@@ -156,6 +156,7 @@ def test_the_header_names_the_run(report: Report) -> None:
     for value in (start["operator"], start["run"], start["inventory"], "rehearsal in the lab"):
         assert html.escape(value) in report.page
     assert "First bad observation: " in report.page
+    assert "<b>Definition of Done</b>: 0 of 16 rows met" in html.unescape(report.page)
 
 
 def test_the_report_is_private_and_remembers_the_log(report: Report) -> None:
@@ -227,6 +228,25 @@ def test_the_policy_stops_a_script_that_got_past_the_escaping(
 
         page.write_text(policy.sub("", attacked))
         assert "owned</title>" in browse(page, tmp_path / "profile")
+
+
+@pytest.mark.external
+def test_the_filters_come_with_the_script_and_hide_what_is_not_sought(
+    report: Report, tmp_path: Path
+) -> None:
+    source = (report.path.parent / "apply-log.html").read_text()
+    assert re.search('<div id="filter" class="filter" hidden>', source)
+    shown = re.search(
+        r"(\d+) of (\d+) shown", browse(report.path.parent / "apply-log.html", tmp_path)
+    )
+    assert shown
+    assert shown[1] == shown[2]
+
+    page = tmp_path / "searched.html"
+    page.write_text(source.replace('id="filter-text"', 'id="filter-text" value="B.2 keepalived"'))
+    some = re.search(r"(\d+) of (\d+) shown", browse(page, tmp_path))
+    assert some
+    assert 0 < int(some[1]) < int(some[2])
 
 
 @pytest.mark.external

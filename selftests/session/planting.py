@@ -48,9 +48,8 @@ class Planted:
         return self.folder / "reports"
 
     def plant(self, where: str, value: str | None = None) -> str:
-        """One more secret; returns it."""
-        self.values[where] = value or drawn()
-        return self.values[where]
+        """A secret in that place, the same in each run; returns it."""
+        return self.values.setdefault(where, value or drawn())
 
     def plant_the_labs(self) -> None:
         """What the lab itself keeps secret: the join token, keys, and what its Secrets hold."""

@@ -89,6 +89,14 @@ def test_an_answer_that_is_none_is_unknown(reply: Reply, verdict: str) -> None:
     assert decide(world, "E.2").verdict == verdict
 
 
+@pytest.mark.parametrize("part", ["pod_state", "errors", "cilium_status"])
+def test_a_name_that_steers_a_terminal_is_shown_and_not_obeyed(part: str) -> None:
+    hostile = {"\x1b[2J\x07" + "x" * 9000: "neither object nor null"}
+    decided = told(**{part: hostile if part != "cilium_status" else {"x": hostile}})
+    assert decided.text.isprintable()
+    assert len(decided.text) < 2000
+
+
 def test_what_the_agents_say_is_told_beside_the_counts() -> None:
     failing = {"consecutive-failure-count": 7, "last-failure-msg": "no route"}
     said = {

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from lab import inventory, taints
+from lab import controller, inventory, taints
 from lab.host import Link
 from lab.pace import Pace
 from lab.phase import Phase
@@ -152,6 +152,7 @@ class Outliving:
         await asyncio.start_unix_server(self._obey, self.control)
         self.world.limits |= self._limits
         self.world.pace = PACE
+        controller.lay_out(self._folder, self.world, self.relay.port, ())
         self.inventory = inventory.write(
             self.world, self._folder, self.relay.port, scenario=False, rtt=0.0
         )

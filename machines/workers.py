@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 ADMIN_KUBECONFIG: Final = f"/home/{plan.SSH_USER}/secrets/rke2-admin-kubeconfig"
 AGENT: Final = "rke2-agent.service"
+_KUBE_PROXY: Final = "rke2-container@kube-proxy.service"
 DNS_NAME: Final = "kubernetes.default.svc.cluster.local"
 
 _MANIFESTS: Final = Path(__file__).parent / "manifests"
@@ -41,6 +42,12 @@ def join(token: str) -> None:
         for name in ("cilium", "rke2"):
             apply(name)
         provision_bastion()
+    with step("starting kube-proxy anew on the control planes"):
+        # One that has lived through outages of its API after a restore was seen to leave Services
+        # without their endpoints; RKE2 starts its static pods anew with the server, the lab's
+        # stand-in does not.
+        for machine in plan.CONTROL_PLANES:
+            Container(machine).do("systemctl", "restart", _KUBE_PROXY)
     with step("tainting the control planes"):
         names = [machine.name for machine in plan.CONTROL_PLANES]
         cluster.kubectl("taint", "nodes", *names, plan.CONTROL_PLANE_TAINT, "--overwrite")

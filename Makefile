@@ -41,8 +41,9 @@ machines: .venv/.stamp ## as root on Linux: build the machines lab, run what it 
 bench: .venv/.bench ## round trips, milliseconds and memory on 6, 24 and 100 nodes, beside testinfra's backends and ansible
 	@.ci/step 'benchmark' $(python) -m bench
 
-docs: .venv/.stamp ## write docs/gates.md and docs/coverage.md from the code
+docs: .venv/.stamp ## write docs/gates.md, docs/limits.md and docs/coverage.md from the code
 	@.ci/step 'docs/gates.md' $(python) docs/gate_list.py
+	@.ci/step 'docs/limits.md' $(python) docs/limit_list.py
 	@.ci/step 'docs/coverage.md' $(python) -m docs.coverage
 
 lock: ## write the lock files anew from pyproject.toml (UPGRADE=1 moves versions)

@@ -11,6 +11,8 @@ from docs.stop_clauses import CLAUSES
 from fixtures.gates import GATES, Gate, Phase, of_phase
 from lab.scenario import load
 from machines import expectations
+from machines.expectation import EVERY
+from machines.tofu_cases import CASES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +27,8 @@ RED = ("FAIL", "UNKNOWN")
 _HEAD = """\
 # Coverage
 
-Written by `make docs` from `fixtures/gates/`, `lab/scenarios/` and `machines/expectations.py`.
+Written by `make docs` from `fixtures/gates/`, `lab/scenarios/`, `machines/expectations.py` and
+`machines/tofu_cases.py`.
 
 A row is a gate: where the runbook states it, the STOP it stands for, and the scenarios of the
 embedded lab that make it green, FAIL and UNKNOWN. A self-test fails when one of them is missing.
@@ -37,7 +40,14 @@ _COLUMNS = "| runbook | gate | STOP | green | FAIL | UNKNOWN | machines |"
 _SHOWN = 3
 # What the healthy machines lab decides (`machines/acceptance.py`); its faults add the rest.
 _MACHINES_WHOLE = (Phase.B, Phase.C, Phase.F6, Phase.W)
-_MACHINES_GATES = (*expectations.D, *expectations.D2_READ_ONLY, *expectations.D2_PODS)
+_MACHINES_GATES = (
+    *(gate for gate, allowed in expectations.HEALTHY.gates.items() if allowed == {"PASS"}),
+    *expectations.D,
+    *expectations.D2_READ_ONLY,
+    *expectations.D2_PODS,
+    *expectations.MEASURED_F1,
+    *("F2.enc-i", "F2.enc-ii"),
+)
 
 
 def verdicts() -> dict[str, dict[str, list[str]]]:
@@ -76,8 +86,11 @@ def machines() -> dict[str, set[str]]:
     for cases in expectations.EXPECTATIONS.values():
         for case in cases:
             for key, allowed in case.gates.items():
-                if key != expectations.EVERY:
+                if key != EVERY:
                     found[_gate(key)] |= set(RED) & allowed
+    found["F0.plan"] |= {case.verdict for case in CASES}
+    for gate in expectations.STATED:
+        found[gate].add("ATTESTED")
     return found
 
 
@@ -120,7 +133,7 @@ def _row(
         gate.stop,
         ", ".join(good) or "—",
         *(_listed([_link(name) for name in found.get(verdict, ())]) for verdict in RED),
-        ", ".join(verdict for verdict in ("PASS", *RED) if verdict in real) or "—",
+        ", ".join(verdict for verdict in ("PASS", "ATTESTED", *RED) if verdict in real) or "—",
     )
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 

@@ -19,6 +19,12 @@ Written by `make docs` from `fixtures/gates/`. Change the table, not this page.
 A gate is decided by one test. Its verdict is dated in the apply log under its id.
 A *drill* stops, moves, reboots, drains or restores something.
 It runs only with `--authorize=NAME`, and so does what is marked *authorized*.
+What is *attested* only a human can tell: `--attest=GATE=TEXT` with `--operator=NAME`.
+What is *measured or attested* is measured as far as that is possible, and stated for the rest.
+What *may be deferred* the runbook itself puts off, as long as its reason is measured to hold.
+No other gate takes a statement, and no statement replaces a measurement that is possible.
+A drill that was done before the log existed may be stated, with date and reference, or run;
+so may F6-3.journal with F6-3.
 What *creates* makes short-lived objects, and always removes them: `-m creates`.
 """
 _F6 = """\
@@ -62,12 +68,25 @@ def _phase(phase: Phase) -> Iterator[str]:
 
 
 def _row(gate: Gate) -> str:
-    mark = "**drill** " if gate.drill else "**authorized** " if gate.authorized else ""
-    mark += "**creates** " if gate.creates else ""
-    claim = f"{mark}{gate.title}"
+    claim = f"{''.join(f'**{mark}** ' for mark in _marks(gate))}{gate.title}"
     asks = _listed([f"`{name}`" for name in gate.asks])
     cells = (gate.id, claim, _EACH[gate.each], asks, _listed(gate.after))
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _marks(gate: Gate) -> Iterator[str]:
+    if gate.drill or gate.authorized:
+        yield "drill" if gate.drill else "authorized"
+    if gate.creates:
+        yield "creates"
+    if gate.attested and not gate.authorized:
+        yield "attested"
+    if gate.attestable:
+        yield "measured or attested"
+    if gate.remedied:
+        yield "measured; what ended its CLEANUP STOP is attested"
+    if gate.deferrable:
+        yield "may be deferred"
 
 
 def _notes(gate: Gate) -> Iterator[str]:

@@ -36,15 +36,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _faults()
     try:
         lab = Lab(_settings(options))
-    except (OSError, ValueError) as error:
-        sys.stderr.write(f"lab: {error}\n")
-        return USAGE
+    except OSError as error:
+        return _mistaken(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except ValueError as error:
+        return _mistaken(str(error))
     if options.command == "describe":
         serving.say({"inventory": str(lab.describe().resolve())})
         return 0
     if options.command == "serve":
         return asyncio.run(serving.for_a_runner(lab))
     return asyncio.run(serving.in_the_foreground(lab))
+
+
+def _mistaken(why: str) -> int:
+    sys.stderr.write(f"lab: {why}\n")
+    return USAGE
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -14,6 +14,7 @@ from lab import (
     kinds,
     networks,
     provision,
+    proxmox,
     services,
     storage,
 )
@@ -46,7 +47,8 @@ def world(seed: Seed, layout: Layout, phase: Phase, servers: int | None = None) 
     `servers` is how many control planes are applied, when it is not what the phase says (a phase C
     that stopped half-way).
     """
-    hosts = {machine.name: _host(seed, machine) for machine in layout.machines}
+    machines = (*layout.machines, *layout.hypervisors)
+    hosts = {machine.name: _host(seed, machine) for machine in machines}
     if servers is None:
         servers = 3 if phase.reached(Phase.C) else 1 if phase.reached(Phase.B) else 0
     joined = [hosts[machine.name] for machine in layout.control_planes[:servers]]
@@ -62,6 +64,7 @@ def world(seed: Seed, layout: Layout, phase: Phase, servers: int | None = None) 
         pki=Pki(seed),
         cluster=Manager(),
         ceph_lan=CephLan.at(phase),
+        proxmox=proxmox.prepared(seed, layout),
     )
     freshness.attach(result, result.objects)
     for order, host in enumerate(joined):
@@ -71,6 +74,7 @@ def world(seed: Seed, layout: Layout, phase: Phase, servers: int | None = None) 
     if joined:
         _register(result, joined, agents)
     provision.bastion(result)
+    provision.hypervisors(result)
     provision.counters(result)
     storage.prepare(result)
     gitops.prepare(result)
@@ -97,6 +101,7 @@ def _host(seed: Seed, machine: Machine) -> Host:
 
 def _join_server(world: World, host: Host, order: int) -> None:
     since = world.seed.born - timedelta(minutes=40 - 6 * order)
+    started = since + timedelta(seconds=48)
     host.processes |= OF_THE_UNIT | OF_THE_SERVER
     host.vrrp = Vrrp(host.machine.priority or 0)
     host.units[KEEPALIVED] = Unit(
@@ -105,7 +110,7 @@ def _join_server(world: World, host: Host, order: int) -> None:
     host.units[SERVER] = Unit(
         SERVER,
         "Rancher Kubernetes Engine v2 (server)",
-        started=since + timedelta(seconds=48),
+        started=started,
         pid=2877,
     )
     # The tarball brings both units to every node; the other one is never started.
@@ -113,6 +118,8 @@ def _join_server(world: World, host: Host, order: int) -> None:
         AGENT, "Rancher Kubernetes Engine v2 (agent)", file_state="disabled"
     ).stopped()
     provision.control_plane(world, host, bootstrap=order == 0)
+    # The server makes it when it starts for the first time.
+    host.files.change(f"{provision.RKE2}/server", born=started.timestamp())
     for member in world.etcd[0].members:
         if member.node == host.name:
             databases.create(host, world.etcd[0], member)

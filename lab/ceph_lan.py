@@ -33,13 +33,14 @@ class CephLan:
         leg: the gateway has its third NIC, with its address.
         source: the gateway's address on it.
         monitors: ports that each monitor listens on.
-        silent: monitors that answer nothing.
+        silent: monitors that are switched off.
         returns: the Ceph side has a route back to the nodes.
         forward_out, forward_back: the gateway's two accept rules are there.
         elements: contents of the set `ceph_net`.
         nat_everywhere: there is a masquerade rule for every interface.
         filtered: packets that the gateway's reverse-path filter has dropped.
         filters: every packet from the monitors is dropped so.
+        strangers: how many others it drops between two looks at that count.
         claimed: hardware address of another machine that has the gateway's address.
     """
 
@@ -55,6 +56,7 @@ class CephLan:
     nat_everywhere: bool = False
     filtered: int = 0
     filters: bool = False
+    strangers: int = 0
     claimed: str = ""
 
     @classmethod
@@ -63,11 +65,16 @@ class CephLan:
         made = phase.reached(Phase.F)
         return cls(flipped=made, leg=made)
 
+    def off(self, target: str) -> bool:
+        """Whether nobody is at that address, as the gateway finds on its leg."""
+        return self.leg and self.forward_out and target in self.silent
+
     def passes(self, world: World, source: Host, target: str) -> bool:
         """Whether packets reach the monitor at that address, and its answers come back."""
         if target not in self.monitors or target in self.silent:
             return False
-        if not (self.leg and self.returns and self.forward_out and self.forward_back):
+        # What comes back is accepted as established, whatever the rules say of the way back.
+        if not (self.leg and self.returns and self.forward_out):
             return False
         gateway = world.hosts[world.layout.gateway.name]
         if self.filters:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from lab import layout
 from lab.gitops_manifest import MANIFEST, text
 from lab.gitwriter import GitWriter
 from lab.storage import FSID, POOL
@@ -14,6 +15,26 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _IGNORED: Final = ".venv/\nansible/files/rke2/node-token\nansible/inventories/prod/hosts.json\n"
+GROUP_VARS: Final = "ansible/inventories/prod/group_vars/all.yml"
+NAMES: Final = {
+    "vip": "rke2_api_vip",
+    "pods": "rke2_cluster_cidr",
+    "services": "rke2_service_cidr",
+    "tls_san": "rke2_tls_san",
+    "server_url": "rke2_server_url",
+}
+"""The variables that hold the cluster's facts; but for the last one the names are the lab's own."""
+_SANS: Final = "".join(f"  - {address}\n" for address in layout.TLS_SAN)
+_VARIABLES: Final = f"""\
+# What all plays of the cluster share.
+rke2_api_vip: {layout.VIP}
+rke2_server_url: "https://{layout.VIP}:9345"
+rke2_cluster_cidr: {layout.PODS}
+rke2_service_cidr: {layout.SERVICES}
+rke2_tls_san:
+{_SANS}natgw_ceph_routing_enabled: false
+natgw_ceph_address: ""
+"""
 _TASKS: Final = "ansible/roles/{role}/tasks/main.yml"
 _INSTALL: Final = "- name: Create the configuration\n  ansible.builtin.template:\n"
 _FOLDER: Final = "- name: Create the folder\n  ansible.builtin.file:\n    mode: '0750'\n"
@@ -39,7 +60,14 @@ def _ceph(cluster: str, monitor: str) -> dict[str, str]:
 
 # Message and files of each commit, oldest first (runbook, STEP 0; handbook 2.1).
 _INFRASTRUCTURE: Final[tuple[tuple[str, Mapping[str, str]], ...]] = (
-    ("Add the Cilium addon", {".gitignore": _IGNORED, "ansible/playbooks/cilium.yml": "---\n"}),
+    (
+        "Add the Cilium addon",
+        {
+            ".gitignore": _IGNORED,
+            "ansible/playbooks/cilium.yml": "---\n",
+            GROUP_VARS: _VARIABLES,
+        },
+    ),
     ("Add the agent role", _roles(_INSTALL)),
     ("Create /etc/rancher/rke2 before templating", _roles(_FOLDER + _INSTALL)),
     ("Add the workers' playbook", {"ansible/playbooks/rke2-workers.yml": "---\n"}),

@@ -34,6 +34,7 @@ class Entry:
         target: where a link points.
         size: bytes, when the content is only pretended (binaries).
         modified: seconds since the epoch; None is before the lab began.
+        born: the same of its making; None where nothing asks.
     """
 
     kind: Kind
@@ -45,6 +46,7 @@ class Entry:
     target: str = ""
     size: int | None = None
     modified: float | None = None
+    born: float | None = None
 
     def read(self) -> bytes:
         """The whole content."""

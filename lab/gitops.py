@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64decode, b64encode
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
@@ -11,12 +10,15 @@ from typing import TYPE_CHECKING, Final
 from lab import layout
 from lab.checkouts import infrastructure
 from lab.gitops_manifest import MANIFEST, sha256, text
+from lab.gitops_secrets import base64, secret
 from lab.kinds import stamp
 from lab.objects import copied
 from lab.operations import CHECKOUT
 from lab.phase import Phase
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from lab.objects import Object
     from lab.world import World
 
@@ -54,6 +56,7 @@ class GitOps:
         logged_in: the operator has a session that counts.
         connection: what the server says of the repository: state and message.
         cached: it says so without having tried, as of long ago.
+        dateless: it does not say when it tried.
         compares: the controller compares cluster and Git.
         notices: it sees what differs.
         heals: what drifts is brought back.
@@ -66,6 +69,7 @@ class GitOps:
     logged_in: bool = True
     connection: tuple[str, str] = ("Successful", "")
     cached: bool = False
+    dateless: bool = False
     compares: bool = True
     notices: bool = True
     heals: bool = True
@@ -81,15 +85,16 @@ def prepare(world: World) -> None:
         return
     world.bastion.files.binary("/usr/local/bin/argocd", "argocd")
     store = world.objects
-    store.put(_secret(world, ADMIN, {"password": "bGFiLW9ubHktbm8tcGFzc3dvcmQ="}))
-    credential = _secret(
+    store.put(secret(world, NAMESPACE, ADMIN, {"password": "bGFiLW9ubHktbm8tcGFzc3dvcmQ="}))
+    credential = secret(
         world,
+        NAMESPACE,
         SECRET,
         {
-            "type": _base64("git"),
-            "url": _base64(URL),
-            "username": _base64("box-daxter"),
-            "password": _base64("lab-only-no-token-at-all"),
+            "type": base64("git"),
+            "url": base64(URL),
+            "username": base64("box-daxter"),
+            "password": base64("lab-only-no-token-at-all"),
         },
     )
     credential["metadata"]["labels"] = {"argocd.argoproj.io/secret-type": "repository"}
@@ -201,11 +206,24 @@ def _row(item: Object) -> Object:
 
 
 def _bring_up_to_date(world: World, item: Object) -> None:
-    """A controller that lives compares all the time."""
+    """A controller that lives compares all the time, with what the Application says now."""
     pod = world.objects.peek("Pod", NAMESPACE, _CONTROLLER)
     lives = pod is not None and pod["status"].get("phase") == "Running"
     if item["metadata"]["name"] == ROOT and "status" in item and world.gitops.compares and lives:
-        item["status"]["reconciledAt"] = stamp(world.now())
+        item["status"]["reconciledAt"] = stamp(clock(world, _CONTROLLER))
+        source = item.get("spec", {}).get("source")
+        if source and "sync" in item["status"]:
+            item["status"]["sync"]["comparedTo"] = {"source": copied(source)}
+
+
+def clock(world: World, name: str) -> datetime:
+    """The time on the node on which pods of that name run: what they write has that time."""
+    for pod in world.objects.each("Pod"):
+        metadata = pod["metadata"]
+        if metadata.get("namespace") == NAMESPACE and metadata["name"].startswith(name):
+            host = world.hosts.get(pod["spec"].get("nodeName", ""))
+            return world.now(host) if host else world.now()
+    return world.now()
 
 
 def _revision() -> str:
@@ -252,9 +270,10 @@ def _application(world: World) -> Object:
 
 
 def _operation(world: World, by: Object, resources: list[Object]) -> Object:
-    now = world.now()
+    now = clock(world, _CONTROLLER)
     sync: Object = {"prune": True, "revision": _revision()}
-    result: Object = {"revision": _revision()}
+    source = {"path": "kubernetes/platform", "repoURL": URL, "targetRevision": "main"}
+    result: Object = {"revision": _revision(), "source": source}
     if resources:
         sync["resources"] = resources
         result["resources"] = [{**row, "status": "Synced"} for row in resources]
@@ -268,27 +287,3 @@ def _operation(world: World, by: Object, resources: list[Object]) -> Object:
         "startedAt": stamp(now - timedelta(seconds=1)),
         "syncResult": result,
     }
-
-
-def _secret(world: World, name: str, data: Object) -> Object:
-    return {
-        "apiVersion": "v1",
-        "data": data,
-        "kind": "Secret",
-        "metadata": {
-            "creationTimestamp": stamp(world.seed.born),
-            "name": name,
-            "namespace": NAMESPACE,
-            "uid": world.seed.uuid("secret", NAMESPACE, name),
-        },
-        "type": "Opaque",
-    }
-
-
-def _base64(content: str) -> str:
-    return b64encode(content.encode()).decode()
-
-
-def decoded(item: Object, key: str) -> str:
-    """A value of a Secret."""
-    return b64decode(item.get("data", {}).get(key, "")).decode()

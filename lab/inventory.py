@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from lab import ceph_lan, checkouts, controller, gitops, layout, operations, plan, storage
+from lab import ceph_lan, checkouts, controller, gitops, layout, operations, plan, proxmox, storage
 from lab.keys import host_key, user_key
 from lab.layout import Machine, Part
 
@@ -50,7 +50,6 @@ _DRILL_LIMITS = {
     "sampler_interval": 0.1,
     "sampler_request": 2.0,
     "sampler_baseline": 0.3,
-    "evidence_budget": 2.0,
     "authorization_countdown": 0.1,
     "snapshot_save": 5.0,
     "snapshot_copy": 10.0,
@@ -209,6 +208,7 @@ def _document(world: World, port: int, *, scenario: bool, rtt: float) -> dict[st
             "ceph_writer": "nginx:alpine",
         },
         "names": {
+            "proxmox_snapshot": proxmox.NAME,
             "etcd_snapshot": "pre-addons-fase6",
             "ceph_secret": storage.SECRET[1],
             "rbd_host": bastion.name,
@@ -222,6 +222,8 @@ def _document(world: World, port: int, *, scenario: bool, rtt: float) -> dict[st
             "storage_class": storage.CLASS,
         },
         "tofu": plan.FACTS,
+        **_proxmox(world),
+        "group_vars": checkouts.NAMES,
         "limits": limits,
     }
 
@@ -232,6 +234,16 @@ def _node(machine: Machine) -> dict[str, Any]:
     if machine.priority is not None:
         node["vip_priority"] = machine.priority
     return node | {"proxmox_node": machine.proxmox_node, "vm_id": machine.vm_id}
+
+
+def _proxmox(world: World) -> dict[str, Any]:
+    """How the Proxmox nodes are reached; nothing where a fault gives access to none."""
+    told = {
+        machine.name: {"address": machine.address}
+        for machine in world.layout.hypervisors
+        if machine.name not in world.proxmox.untold
+    }
+    return {"proxmox": told} if told else {}
 
 
 def _known_hosts(world: World, port: int) -> str:

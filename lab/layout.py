@@ -34,11 +34,16 @@ class Part(StrEnum):
     GATEWAY = "gateway"
     CONTROL_PLANE = "control-plane"
     WORKER = "worker"
+    HYPERVISOR = "hypervisor"
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """One VM. `priority` is keepalived's, control planes only."""
+    """One VM, or a Proxmox node, which lives on itself and has no id.
+
+    Attributes:
+        priority: keepalived's, control planes only.
+    """
 
     name: str
     address: str
@@ -70,6 +75,16 @@ class Layout:
     def machines(self) -> tuple[Machine, ...]:
         """Every machine with an address on the node LAN."""
         return (self.bastion, self.gateway, *self.nodes)
+
+    @property
+    def hypervisors(self) -> tuple[Machine, ...]:
+        """The Proxmox nodes that the machines live on: servers at a provider, outside the LAN."""
+        names = dict.fromkeys(machine.proxmox_node for machine in self.machines)
+        first = IPv4Address("203.0.113.11")
+        return tuple(
+            Machine(name, str(first + number), Part.HYPERVISOR, name, 0)
+            for number, name in enumerate(names)
+        )
 
     @classmethod
     def of(cls, nodes: int) -> Layout:

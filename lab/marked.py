@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from pathlib import Path
 
+_LARGEST = 1 << 20
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -102,12 +105,13 @@ def read(path: Path) -> Marked:
         ScenarioError: it cannot be read or is not YAML.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = _text(path)
+        node = yaml.compose(text, Loader=_Loader)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise ScenarioError(f"{path}: the scenario cannot be read: {reason}") from None
-    try:
-        node = yaml.compose(text, Loader=_Loader)
+    except RecursionError:
+        raise ScenarioError(f"{path}: not a scenario: it is nested too deeply") from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
@@ -115,6 +119,18 @@ def read(path: Path) -> Marked:
     if node is None:
         raise ScenarioError(f"{path}:1: the scenario is empty")
     return Marked(path, node, "")
+
+
+def _text(path: Path) -> str:
+    """The text of a regular file: a device may never end, and a pipe waits for its writer."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise ScenarioError(f"{path}: not a scenario: it is no regular file")
+        data = file.read(_LARGEST + 1)
+    if len(data) > _LARGEST:
+        raise ScenarioError(f"{path}: not a scenario: it is larger than {_LARGEST >> 20} MiB")
+    return data.decode("utf-8")
 
 
 def _constructor() -> Any:

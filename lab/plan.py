@@ -31,6 +31,7 @@ FACTS: Final = {
 """What an inventory says of it."""
 
 _BASTION: Final = 'module.vm["wetopi-ops01"].proxmox_virtual_environment_vm.this'
+_SENSITIVE: Final = {"initialization": [{"user_account": [{"password": True}]}]}
 _MAGIC: Final = b"PK\x03\x04"
 
 
@@ -46,9 +47,10 @@ def shown(content: bytes) -> bytes | None:
 
 def document(world: World) -> dict[str, Any]:
     """The plan as `tofu show -json` tells it."""
-    before = _vm(GATEWAY, 8031, [_nic("vmbr4", "02:00"), _nic("vmbr0", "02:01")])
-    new = _nic("vmbr2", "")
-    del new["mac_address"]
+    password = world.seed.hex("proxmox password", digits=24)
+    before = _vm(GATEWAY, 8031, [_nic("vmbr4", "02:00"), _nic("vmbr0", "02:01")], password)
+    # An update does not mark the address of a new NIC as unknown: it is null.
+    new = _nic("vmbr2", "") | {"mac_address": None}
     after = {key: value for key, value in before.items() if key != "ipv4_addresses"}
     after |= {"network_device": [*before["network_device"], new]}
     address = f"{ADDRESS}/20"
@@ -57,17 +59,17 @@ def document(world: World) -> dict[str, Any]:
         {"bridge": "vmbr0", "ipv4_address": "203.0.113.31/24", "firewall": False},
         {"bridge": "vmbr2", "ipv4_address": address, "firewall": False},
     ]
-    other = _vm("wetopi-ops01", 8001, [_nic("vmbr4", "03:00")])
+    other = _vm("wetopi-ops01", 8001, [_nic("vmbr4", "03:00")], password)
     return {
         "format_version": "1.2",
         "terraform_version": "1.10.6",
         "variables": {
-            "proxmox_password": {"value": world.seed.hex("proxmox password", digits=24)},
+            "proxmox_password": {"value": password},
             "vms": {"value": {GATEWAY: {"cores": 2, "nics": nics}, "wetopi-ops01": {"cores": 2}}},
         },
         "planned_values": {"root_module": {}},
         "resource_drift": [
-            _change(RESOURCE, ["update"], before | {"ipv4_addresses": []}, before, {}),
+            _change(RESOURCE, ["update"], before | {"ipv4_addresses": [["127.0.0.1"]]}, before, {}),
         ],
         "resource_changes": [
             _change(
@@ -76,40 +78,66 @@ def document(world: World) -> dict[str, Any]:
                 before,
                 after,
                 {
+                    "cpu": [{}],
+                    "initialization": [{"ip_config": [{"ipv4": [{}]}], "user_account": [{}]}],
                     "ipv4_addresses": True,
-                    "network_device": [{}, {}, {"mac_address": True}],
-                    "initialization": [{"ip_config": [{"ipv4": [{}]}]}],
+                    "memory": [],
+                    "network_device": [{}, {}, {}],
+                    "tags": [False],
                 },
             ),
             _change(_BASTION, ["no-op"], other, other, {}),
         ],
+        "output_changes": {"ansible_inventory": _output()},
+        "prior_state": {"format_version": "1.0", "terraform_version": "1.10.6", "values": {}},
         "configuration": {
             "root_module": {"module_calls": {"vm": {"module": {"resources": [_configured()]}}}}
         },
+        "relevant_attributes": [{"resource": RESOURCE, "attribute": ["ipv4_addresses"]}],
         "timestamp": "2026-08-30T02:10:00Z",
         "errored": False,
     }
 
 
 def _configured() -> dict[str, Any]:
-    names = ("name", "node_name", "vm_id", "cpu", "network_device", "initialization")
+    # The NICs are `dynamic` blocks, of which a plan does not tell.
+    names = ("name", "node_name", "vm_id", "cpu", "initialization", "tags")
     return {
         "address": "proxmox_virtual_environment_vm.this",
         "mode": "managed",
         "type": "proxmox_virtual_environment_vm",
         "name": "this",
+        "provider_config_key": "proxmox",
         "expressions": {name: {} for name in names},
+        "schema_version": 0,
     }
 
 
-def _vm(name: str, vm_id: int, nics: list[dict[str, Any]]) -> dict[str, Any]:
+def _output() -> dict[str, Any]:
+    return {
+        "actions": ["update"],
+        "before": {GATEWAY: [["127.0.0.1"], ["10.72.0.2"]]},
+        "after": {},
+        "after_unknown": {GATEWAY: True},
+        "before_sensitive": False,
+        "after_sensitive": False,
+    }
+
+
+def _vm(name: str, vm_id: int, nics: list[dict[str, Any]], password: str) -> dict[str, Any]:
     return {
         "name": name,
         "node_name": "ns3243421",
         "vm_id": vm_id,
         "cpu": [{"cores": 2, "type": "host"}],
-        "initialization": [{"ip_config": [{"ipv4": [{"address": "10.72.0.2/23"}]}]}],
+        "initialization": [
+            {
+                "ip_config": [{"ipv4": [{"address": "10.72.0.2/23", "gateway": ""}]}],
+                "user_account": [{"password": password, "username": "ubuntu"}],
+            }
+        ],
         "ipv4_addresses": [["127.0.0.1"], ["10.72.0.2"]],
+        "memory": [],
         "network_device": nics,
         "tags": ["wetopi"],
         "timeout_create": None,
@@ -146,8 +174,8 @@ def _change(
             "before": before,
             "after": after,
             "after_unknown": unknown,
-            "before_sensitive": {},
-            "after_sensitive": {},
+            "before_sensitive": _SENSITIVE,
+            "after_sensitive": _SENSITIVE,
         },
     }
 
@@ -207,6 +235,12 @@ def _errored(plan: dict[str, Any]) -> None:
     plan["errored"] = True
 
 
+def _other_resource(plan: dict[str, Any]) -> None:
+    """The configuration has the gateway at another address than the inventory says."""
+    for change in [*plan["resource_changes"], *plan["resource_drift"]]:
+        change["address"] = change["address"].replace("module.vm[", "module.vms[")
+
+
 def _other_address(plan: dict[str, Any]) -> None:
     nics = plan["variables"]["vms"]["value"][GATEWAY]["nics"]
     nics[-1] = nics[-1] | {"ipv4_address": "192.168.69.31/20"}
@@ -215,8 +249,8 @@ def _other_address(plan: dict[str, Any]) -> None:
 def _cloud_init(plan: dict[str, Any]) -> None:
     """As the configuration of some modules does it."""
     before = _after(plan)["initialization"][0]["ip_config"]
-    after = [*before, {"ipv4": [{"address": f"{ADDRESS}/20"}]}]
-    _after(plan)["initialization"] = [{"ip_config": after}]
+    after = [*before, {"ipv4": [{"address": f"{ADDRESS}/20", "gateway": ""}]}]
+    _after(plan)["initialization"] = [_after(plan)["initialization"][0] | {"ip_config": after}]
     read = _change("data.proxmox_virtual_environment_nodes.all", ["read"], None, {}, {})
     plan["resource_changes"].append(read | {"mode": "data"})
 
@@ -231,6 +265,7 @@ _WAYS: Final[Mapping[str, Callable[[dict[str, Any]], None]]] = {
     "forgets": _other_actions("forget"),
     "more-memory": _more_memory,
     "other-address": _other_address,
+    "other-resource": _other_resource,
     "replaces": _replaces,
     "two-nics": _two_nics,
 }

@@ -89,6 +89,12 @@ def _mounts(host: Host) -> bytes:
     return "".join(f"{line}\n" for line in [*lines, *host.mounts]).encode()
 
 
+def hypervisors(world: World) -> None:
+    """What a Proxmox node has beyond an Ubuntu machine, as far as it is asked."""
+    for machine in world.layout.hypervisors:
+        world.hosts[machine.name].files.binary("/usr/sbin/qm", "qm", size=115)
+
+
 def counters(world: World) -> None:
     """What each machine's kernel counts."""
     for host in world.hosts.values():

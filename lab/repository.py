@@ -16,6 +16,7 @@ class Repository:
         head: what is checked out.
         fetched: origin/main; None if it was never fetched.
         changes: what `git status --porcelain` prints.
+        hidden: lines of `git ls-files -v` about what Git was told not to look at.
         shallow: the history is cut off.
     """
 
@@ -23,6 +24,7 @@ class Repository:
     head: str
     fetched: str | None
     changes: list[str] = field(default_factory=list)
+    hidden: list[str] = field(default_factory=list)
     shallow: bool = False
 
     def named(self, name: str) -> str | None:

@@ -18,6 +18,7 @@ from lab.api import ApiFront
 from lab.commands import CommandLog
 from lab.hosts import Fleet
 from lab.layout import Layout
+from lab.made import Made
 from lab.phase import Phase
 from lab.seed import Seed
 from lab.world import SSH_PORT
@@ -149,6 +150,9 @@ class Lab:
         world = build.world(self.seed, self.layout, phase)
         for scenario in self.settings.scenarios:
             scenario.change(world)
+        if not self.settings.scenarios:
+            # What a scenario has made of the cluster is over with its run.
+            Made(self.home / "made.json").recall(world)
         return world
 
     def _applied(self) -> Phase:
@@ -159,6 +163,7 @@ class Lab:
 
     def _remember(self, phase: Phase) -> None:
         draft = self.folder / "applied"
+        draft.touch(mode=0o600)
         draft.write_text(phase.value + "\n", encoding="utf-8")
         draft.replace(self.home / "applied")
 
@@ -169,6 +174,7 @@ class Lab:
         name = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{os.getpid()}-{secrets.token_hex(3)}"
         folder = runs / name
         folder.mkdir(mode=0o700)
+        (folder / "pid").touch(mode=0o600)
         (folder / "pid").write_text(f"{os.getpid()}\n", encoding="utf-8")
         return folder
 

@@ -11,34 +11,24 @@ from typing import TYPE_CHECKING
 
 from lab.background import begin
 from lab.builtins import BUILTINS
+from lab.compound import run
 from lab.expansion import fields, joined
 from lab.filesystem import NO_SUCH_FILE, PERMISSION_DENIED, FileError, Kind
 from lab.parser import parse
 from lab.redirects import opened
 from lab.streams import Exit, Journal, Stdin, Streams
-from lab.syntax import (
-    Chain,
-    For,
-    Group,
-    If,
-    Pipeline,
-    Script,
-    Simple,
-    UnknownSyntax,
-    While,
-)
+from lab.syntax import UnknownSyntax
 from lab.tools import known_programs, run_program
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lab.host import Host
-    from lab.syntax import Command
+    from lab.syntax import Chain, Pipeline, Script, Simple
     from lab.world import World
 
 USER_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/usr/games:/snap/bin"
 SECURE_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/snap/bin"
-_LOOP_LIMIT = 10_000
 
 
 @dataclass(slots=True)
@@ -140,13 +130,13 @@ class Shell:
         last = len(pipeline.commands) - 1
         for index, command in enumerate(pipeline.commands):
             if last == 0:
-                statuses.append(await self._command(command, streams))
+                statuses.append(await run(self, command, streams))
                 break
             out = streams.out if index == last else bytearray()
             piped = Streams(stdin, out, streams.err, streams.flush)
             shell = self.child()
             try:
-                statuses.append(await shell._command(command, piped))
+                statuses.append(await run(shell, command, piped))
             except Exit as leave:
                 statuses.append(leave.rc)
             stdin = Stdin(bytes(out))
@@ -155,62 +145,8 @@ class Shell:
             rc = next((status for status in reversed(statuses) if status), 0)
         return int(rc == 0) if pipeline.negated else rc
 
-    async def _command(self, command: Command, streams: Streams) -> int:
-        if isinstance(command, Simple):
-            return await self._simple(command, streams)
-        if isinstance(command, Group):
-            return await self._group(command, streams)
-        if isinstance(command, If):
-            return await self._if(command, streams)
-        if isinstance(command, For):
-            return await self._for(command, streams)
-        return await self._while(command, streams)
-
-    async def _group(self, group: Group, streams: Streams) -> int:
-        inner = await opened(self, group.redirects, streams)
-        if inner is None:
-            return 1
-        shell = self.child() if group.subshell else self
-        try:
-            rc = await shell.run_script(group.body, inner.streams)
-        except Exit as leave:
-            if not group.subshell:
-                raise
-            rc = leave.rc
-        inner.close(self)
-        return rc
-
-    async def _if(self, branch: If, streams: Streams) -> int:
-        for condition, body in branch.branches:
-            if await self._condition(condition, streams) == 0:
-                return await self.run_script(body, streams)
-        if branch.otherwise:
-            return await self.run_script(branch.otherwise, streams)
-        return 0
-
-    async def _condition(self, script: Script, streams: Streams) -> int:
-        errexit, self.errexit = self.errexit, False
-        try:
-            return await self.run_script(script, streams)
-        finally:
-            self.errexit = errexit
-
-    async def _for(self, loop: For, streams: Streams) -> int:
-        rc = 0
-        for value in await fields(self, loop.words, streams):
-            self.variables[loop.name] = value
-            rc = await self.run_script(loop.body, streams)
-        return rc
-
-    async def _while(self, loop: While, streams: Streams) -> int:
-        rc = 0
-        for _ in range(_LOOP_LIMIT):
-            if ((await self._condition(loop.condition, streams)) == 0) == loop.until:
-                break
-            rc = await self.run_script(loop.body, streams)
-        return rc
-
-    async def _simple(self, command: Simple, streams: Streams) -> int:
+    async def run_simple(self, command: Simple, streams: Streams) -> int:
+        """Expand a command's words, and run the builtin or program that the first one names."""
         self.substituted = 0
         words = await fields(self, command.words, streams)
         assigned = {name: await joined(self, word, streams) for name, word in command.assignments}

@@ -10,6 +10,8 @@ from lab.kinds import stamp
 from lab.phase import Phase
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lab.filesystem import FileSystem
     from lab.objects import Object, Store
     from lab.world import World
@@ -28,34 +30,46 @@ class Storage:
     Attributes:
         images: names in the pool.
         trash: names in the pool's trash.
+        removing: names there of which the removal was begun; they are not listed with the others.
         contents: what is on a volume that no pod has mounted, by its handle.
         awaited: Secrets that the operator makes as soon as somebody looks for them, by namespace
             and name.
+        note: told of each that was made: namespace, name, time stamp.
         raw: how etcd keeps a Secret by decree, by namespace and name; empty is for all others.
         provisions: claims get their volumes.
-        keeps, trashes: what is deleted stays in the pool, or waits in its trash.
+        keeps, trashes, halves: what is deleted stays in the pool, waits in its trash, or its
+            removal there is cut off.
+        stays: the image of a deleted claim goes, its volume stays.
         forgets: what was written is lost with the pod.
+        device: what a pod has mounted for a volume.
         mount_error: why no volume can be mounted.
         rbd_error: why `rbd` fails.
         errors: lines that the driver logs of each volume when it makes it.
         last_errors: lines that it logs when it has removed it.
         silent: it logs nothing of volumes.
+        restarts: it ends and is started again when it has removed a volume.
     """
 
     images: list[str] = field(default_factory=list)
     trash: list[str] = field(default_factory=list)
+    removing: list[str] = field(default_factory=list)
     contents: dict[str, FileSystem] = field(default_factory=dict)
     awaited: dict[tuple[str, str], Object] = field(default_factory=dict)
+    note: Callable[[str, str, str], None] = lambda *_: None
     raw: dict[tuple[str, str], str] = field(default_factory=dict)
     provisions: bool = True
     keeps: bool = False
     trashes: bool = False
+    halves: bool = False
+    stays: bool = False
     forgets: bool = False
+    device: str = "/dev/rbd0"
     mount_error: str = ""
     rbd_error: str = ""
     errors: list[str] = field(default_factory=list)
     last_errors: list[str] = field(default_factory=list)
     silent: bool = False
+    restarts: bool = False
 
 
 def prepare(world: World) -> None:
@@ -77,9 +91,10 @@ def missed(world: World, store: Store, namespace: str, name: str) -> None:
     """
     awaited = world.storage.awaited.pop((namespace, name), None)
     if awaited is not None:
-        made = world.now() + timedelta(seconds=1)
-        awaited["metadata"]["creationTimestamp"] = stamp(made)
+        made = stamp(world.now() + timedelta(seconds=1))
+        awaited["metadata"]["creationTimestamp"] = made
         store.put(awaited)
+        world.storage.note(namespace, name, made)
 
 
 def stored(world: World, secret: Object) -> bytes:

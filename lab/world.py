@@ -23,6 +23,7 @@ from lab.gitops import GitOps
 from lab.host import Host, Link, Ssh
 from lab.operations import Operations
 from lab.pace import Pace
+from lab.proxmox import Proxmox
 from lab.storage import Storage
 from lab.timeline import Timeline
 from lab.trouble import Trouble
@@ -101,6 +102,7 @@ class World:
         ceph_lan: the network beyond the gateway.
         storage: the storage beyond the nodes, and Secrets as etcd keeps them.
         gitops: what Argo CD does.
+        proxmox: the VMs as their Proxmox nodes know them.
     """
 
     seed: Seed
@@ -136,6 +138,7 @@ class World:
     ceph_lan: CephLan = field(default_factory=CephLan)
     storage: Storage = field(default_factory=Storage)
     gitops: GitOps = field(default_factory=GitOps)
+    proxmox: Proxmox = field(default_factory=Proxmox)
 
     def begin(self) -> None:
         """Let time pass: from now on, consequences take as long as `pace` says."""

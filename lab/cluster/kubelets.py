@@ -7,14 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from lab import apiwrites, networks
-from lab.cluster import containers, events, podstatus, volumes
+from lab.cluster import containers, events, podstatus, pulls, volumes
 from lab.cluster.images import image_of
+from lab.cluster.processes import process
 from lab.kinds import stamp
 from lab.objects import copied
 from lab.phase import Phase
-from lab.shell import Shell
-from lab.streams import Journal, Stdin, Streams
-from lab.tools.pods import NotStartedError, run_in_pod
+from lab.streams import Stdin, Streams
 
 if TYPE_CHECKING:
     import asyncio
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     Step: TypeAlias = Callable[[Object, Host], None]
 
 _GRACE = 30
-_NOT_STARTED = 128
 _NO_CNI = (
     "Failed to create pod sandbox: rpc error: code = Unknown desc = failed to setup network for "
     'sandbox: plugin type="cilium-cni" failed (add): unable to connect to Cilium agent'
@@ -156,7 +154,8 @@ class Kubelets:
             None,
         )
         if absent is not None:
-            self._no_image(pod, absent)
+            if pulls.failed(self.world, self.store, pod, absent):
+                self._later(pod, self.world.pace.backoff, "pull", self._pull)
         elif pod["spec"].get("hostNetwork") or self.network_of(host.name) is not None:
             self._later(pod, self.world.pace.container, "run", self._run)
         else:
@@ -169,24 +168,6 @@ class Kubelets:
         if self.world.trouble.cannot_pull(image):
             return False
         return image in self.images or image_of(image) is not None
-
-    def _no_image(self, pod: Object, image: str) -> None:
-        now = self.world.now()
-        why = (
-            f'Failed to pull image "{image}": rpc error: code = NotFound desc = failed to pull and '
-            f'unpack image "{image}": failed to resolve reference "{image}": {image}: not found'
-        )
-        reason = pod["status"]["containerStatuses"][0]["state"].get("waiting", {}).get("reason")
-        node = pod["spec"]["nodeName"]
-        if reason == podstatus.WAITING:
-            podstatus.waiting(pod, "ErrImagePull", why.partition(": ")[2], now)
-            events.record(self.world, self.store, pod, "Failed", why, source=f"kubelet, {node}")
-            self._later(pod, self.world.pace.backoff, "pull", self._pull)
-        else:
-            text = f'Back-off pulling image "{image}"'
-            podstatus.waiting(pod, "ImagePullBackOff", text, now)
-            events.record(self.world, self.store, pod, "BackOff", text, source=f"kubelet, {node}")
-        self.store.put(pod)
 
     def _run(self, pod: Object, host: Host) -> None:
         now = self.world.now()
@@ -229,24 +210,8 @@ class Kubelets:
 
         container.former, container.log = container.log, bytearray()
         streams = Streams(Stdin(), container.log, container.log)
-        container.task = self.world.timeline.run(self._process(pod, name, argv, streams))
+        container.task = self.world.timeline.run(process(self.world, pod, name, argv, streams))
         container.task.add_done_callback(ended)
-
-    async def _process(
-        self, pod: Object, name: str, argv: tuple[str, ...], streams: Streams
-    ) -> int:
-        """The container's own process; its exit status."""
-        node = self.world.hosts[pod["spec"]["nodeName"]]
-        shell = Shell(self.world, node, "root", {}, Journal())
-        try:
-            rc = await run_in_pod(shell, streams, pod, name, list(argv))
-        except NotStartedError as error:
-            streams.out += f"{error}\n".encode()
-            rc = _NOT_STARTED
-        if shell.journal.mysteries and self.world.log is not None:
-            line = f"container {pod['metadata']['name']}: {' '.join(argv)}"
-            self.world.log.write(node.name, line, rc, shell.journal.mysteries)
-        return rc
 
     def _exited(self, pod: Object, name: str, rc: int) -> None:
         now, policy = self.world.now(), pod["spec"].get("restartPolicy", "Always")

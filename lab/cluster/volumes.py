@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _CLAIM = "PersistentVolumeClaim"
 _VOLUME = "PersistentVolume"
+_DRIVER = "csi-rbdplugin"
 _PROVISIONER = f"{DRIVER}_ceph-csi-rbd-provisioner"
 
 
@@ -71,11 +72,11 @@ def _provision(world: World, store: Store, namespace: str, name: str) -> None:
     image, handle = f"csi-vol-{ident}", f"0001-0024-{FSID}-0000000000000002-{ident}"
     for text in storage.errors:
         line = text.replace("VOLUME", volume).replace("IMAGE", image)
-        _log(world, store, "csi-rbdplugin", "E", line)
+        _log(world, store, _DRIVER, "E", line)
     storage.images.append(image)
     call = f"ID: 27 Req-ID: {volume} GRPC "
-    _log(world, store, "csi-rbdplugin", "I", f"{call}call: CreateVolume")
-    _log(world, store, "csi-rbdplugin", "I", f"{call}response: volume_id {handle}")
+    _log(world, store, _DRIVER, "I", f"{call}call: CreateVolume")
+    _log(world, store, _DRIVER, "I", f"{call}response: volume_id {handle}")
     text = f"successfully created PV {volume} for PVC {name} and csi volume name {handle}"
     _log(world, store, "csi-provisioner", "I", text)
     store.put(_volume(world, item, of_class, image, handle))
@@ -123,17 +124,37 @@ def _release(world: World, store: Store, of: Object) -> None:
     storage.images.remove(image)
     if storage.trashes:
         storage.trash.append(image)
+    if storage.halves:
+        storage.removing.append(image)
     storage.contents.pop(csi["volumeHandle"], None)
     name = volume["metadata"]["name"]
     for text in storage.last_errors:
         line = text.replace("VOLUME", name).replace("IMAGE", image)
-        _log(world, store, "csi-rbdplugin", "E", line)
+        _log(world, store, _DRIVER, "E", line)
     if not storage.last_errors:
         text = f"persistent volume {name} with image {image} deleted"
         _log(world, store, "csi-provisioner", "I", text)
+    if storage.restarts:
+        _restart(world, store)
     host = server(world)
-    if host is not None:
+    if storage.stays:
+        volume["status"]["phase"] = "Released"
+        store.put(volume)
+    elif host is not None:
         apiwrites.finish(world, store, volume)
+
+
+def _restart(world: World, store: Store) -> None:
+    """The first provisioner's driver ends and is started again: its log is the former one now."""
+    pods = store.select("Pod", labels={"app": "ceph-csi-rbd", "component": "provisioner"})
+    for status in pods[0]["status"]["containerStatuses"] if pods else ():
+        if status["name"] == _DRIVER:
+            container = world.containers.of(world, pods[0], _DRIVER)
+            container.former = bytearray(container.log)
+            container.log.clear()
+            container.marks.clear()
+            status["restartCount"] = status.get("restartCount", 0) + 1
+            store.put(pods[0])
 
 
 def why_not_mounted(world: World, store: Store, pod: Object) -> tuple[str, str]:
@@ -160,7 +181,8 @@ def mount(world: World, store: Store, pod: Object, container: Container) -> None
             handle = volume["spec"]["csi"]["volumeHandle"]
             container.host.files.folder(path)
             container.host.files.take_over(world.storage.contents.get(handle, FileSystem()), path)
-            mounts += f"/dev/rbd0 {path} ext4 rw,relatime,stripe=16 0 0\n".encode()
+            device = world.storage.device
+            mounts += f"{device} {path} ext4 rw,relatime,stripe=16 0 0\n".encode()
     container.host.files.file("/proc/mounts", mounts, 0o444)
 
 

@@ -41,6 +41,12 @@ def ceph_packets_filtered(world: World) -> None:
     world.ceph_lan.filters = True
 
 
+@fault("strangers-filtered", "the gateway's reverse-path filter drops somebody else's packets")
+def strangers_filtered(world: World, packets: int = 3) -> None:
+    """All the time, whoever pings."""
+    world.ceph_lan.strangers = packets
+
+
 @fault("ceph-rule-missing", "the gateway does not accept one direction: `out` or `back`")
 def ceph_rule_missing(world: World, way: str = "back") -> None:
     """One of the two rules is not there."""
@@ -71,9 +77,9 @@ def ceph_ports(world: World, ports: list[str]) -> None:
         world.ceph_lan.monitors[monitor] = {int(port) for port in ports}
 
 
-@fault("ceph-monitor-silent", "a monitor answers nothing at all")
+@fault("ceph-monitor-silent", "a monitor is switched off: the gateway says that it is not there")
 def ceph_monitor_silent(world: World, monitor: str = ceph_lan.MONITOR) -> None:
-    """As if it were switched off."""
+    """Nobody answers the gateway's ARP."""
     world.ceph_lan.silent.add(monitor)
 
 

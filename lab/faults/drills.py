@@ -156,6 +156,13 @@ def latch_set(world: World, text: str = "F6-3 of run 20261101T000000Z-0ther has 
     _flag(world, "latch", text)
 
 
+@fault("cleanup-stop-set", "another operator's CLEANUP STOP of the gate stands on the bastion")
+def cleanup_stop_set(world: World, gate: str, uid: str = "0c5d7f5e-1111-4222-8333") -> None:
+    """Their log has it, ours has not."""
+    event = {"state": "set", "uid": uid, "why": "2026-11-01T00:00:00Z, of Ana's log", "run": "r"}
+    _flag(world, f"cleanup-stop-{gate}", json.dumps(event))
+
+
 @fault("flags-unreadable", "the folder of the flags on the bastion cannot be read")
 def flags_unreadable(world: World) -> None:
     """Whether a latch is set is not known."""

@@ -19,11 +19,16 @@ _WAYS = ("ignored", "not-healed", "not-told")
 
 @fault("gitops-repository", "the server says of the repository: `state`, `message`; or of long ago")
 def gitops_repository(
-    world: World, state: str = "Failed", message: str = "", cached: bool = False
+    world: World,
+    *,
+    state: str = "Failed",
+    message: str = "",
+    cached: bool = False,
+    dateless: bool = False,
 ) -> None:
-    """`cached`: even a hard refresh does not try it anew."""
+    """`cached`: even a hard refresh does not try it anew. `dateless`: nobody knows when it did."""
     world.gitops.connection = (state, message)
-    world.gitops.cached = cached
+    world.gitops.cached, world.gitops.dateless = cached, dateless
 
 
 @fault("gitops-logged-out", "the operator's session with Argo CD is over")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from lab.repository import Repository
     from lab.world import World
 
-_WAYS = ("absent", "behind", "changed", "never-fetched", "not-reviewed", "shallow")
+_WAYS = ("absent", "behind", "changed", "hidden", "never-fetched", "not-reviewed", "shallow")
 
 
 @fault("ops-checkout", f"the infrastructure checkout on ops01 is {', '.join(_WAYS)}")
@@ -28,6 +28,8 @@ def ops_checkout(world: World, how: str) -> None:
         world.bastion.files.remove(CHECKOUT)
     elif how == "changed":
         repository.changes = [" M ansible/playbooks/cilium.yml", "?? notes.txt"]
+    elif how == "hidden":
+        repository.hidden = ["h ansible/inventories/prod/group_vars/all.yml"]
     elif how == "never-fetched":
         repository.fetched = None
     elif how == "not-reviewed":

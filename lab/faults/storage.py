@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import TYPE_CHECKING
 
 from lab.faults.registry import FaultError, fault
+from lab.storage import SECRET
 
 if TYPE_CHECKING:
     from lab.world import World
@@ -49,6 +51,31 @@ def images_stay(world: World, *, trash: bool = False) -> None:
     world.storage.keeps, world.storage.trashes = not trash, trash
 
 
+@fault("images-half-removed", "the removal of a deleted claim's image is begun and cut off")
+def images_half_removed(world: World) -> None:
+    """What `rbd trash ls` lists with `--all` only."""
+    world.storage.halves = True
+
+
+@fault("volume-stays", "the image of a deleted claim goes, its volume stays on the cluster")
+def volume_stays(world: World) -> None:
+    """A finalizer that nobody takes away."""
+    world.storage.stays = True
+
+
+@fault("volumes-are-no-rbd", "what a pod has mounted for its claim is this, such as tmpfs")
+def no_rbd(world: World, device: str = "tmpfs") -> None:
+    """Written and read well, and not on Ceph."""
+    world.storage.device = device
+
+
+@fault("ceph-user-is-admin", "the Secret of the driver has Ceph's administrator")
+def user_is_admin(world: World) -> None:
+    """It can do everything in every pool."""
+    if secret := world.storage.awaited.get(SECRET):
+        secret["data"]["userID"] = b64encode(b"admin").decode()
+
+
 @fault("rbd-fails", "rbd cannot reach the Ceph cluster from the host")
 def rbd_fails(world: World) -> None:
     """Its empty list is not an empty pool."""
@@ -71,6 +98,12 @@ def csi_errors_last(world: World) -> None:
     world.storage.last_errors = [
         "ID: 31 Req-ID: VOLUME failed to delete omap of image IMAGE: rados: ret=-110"
     ]
+
+
+@fault("csi-restarts", "the driver ends and is started again when it has removed a volume")
+def csi_restarts(world: World) -> None:
+    """What it said before is in its former log."""
+    world.storage.restarts = True
 
 
 @fault("csi-silent", "the driver's log level is so low that its logs name no volume")

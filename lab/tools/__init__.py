@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _FAMILIES = {
     "ansible": ("ansible-playbook",),
     "argocd": ("argocd",),
+    "busybox": ("busybox",),
     "cilium": ("cilium",),
     "clocks": ("date", "sleep", "timeout"),
     "curl": ("curl",),
@@ -44,13 +45,14 @@ _FAMILIES = {
     ),
     "ip": ("ip",),
     "journalctl": ("journalctl",),
-    "kernel": ("arping", "sysctl", "traceroute"),
+    "kernel": ("arping", "sysctl"),
     "kubectl": ("kubectl",),
     "network": ("nc.openbsd", "ping"),
     "nft": ("nft",),
     "pods": ("in-pod",),
     "power": ("reboot", "shutdown"),
     "processes": ("pgrep", "ss"),
+    "proxmox": ("qm",),
     "rbd": ("rbd",),
     "rke2": ("rke2", "rke2-killall.sh"),
     "sudo": ("sudo",),
@@ -62,6 +64,7 @@ _FAMILIES = {
     "text": ("cut", "grep", "sed", "sort", "tr", "uniq"),
     "tests": ("[", "test"),
     "tofu": ("tofu",),
+    "tracing": ("tracepath", "traceroute"),
 }
 _FAMILY_OF = {program: family for family, names in _FAMILIES.items() for program in names}
 
@@ -77,6 +80,7 @@ _ADDED_LATER = frozenset(
         "hubble",
         "in-pod",
         "kubectl",
+        "qm",
         "rbd",
         "rke2",
         "rke2-killall.sh",
@@ -85,7 +89,7 @@ _ADDED_LATER = frozenset(
 )
 PROGRAMS = {program: f"/usr/bin/{program}" for program in _FAMILY_OF if program not in _ADDED_LATER}
 _ON_OTHER_HOSTS = frozenset(
-    {"kubectl", "keepalived", "rke2", "crictl", "cilium", "hubble", "helm", "argocd"}
+    {"kubectl", "keepalived", "rke2", "crictl", "cilium", "hubble", "helm", "argocd", "qm"}
 )
 
 

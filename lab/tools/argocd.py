@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from lab import gitops
+from lab.gitops_secrets import decoded
 from lab.kinds import stamp
 from lab.storage import missed
 from lab.tools.call import UsageError, split
@@ -80,14 +81,17 @@ async def _repositories(call: Call, options: Options) -> int:
 def _row(call: Call, item: Object, *, fresh: bool) -> Object:
     state = call.world.gitops
     status, message = state.connection
-    tried = call.world.now()
+    tried = gitops.clock(call.world, "argocd-server-")
     if state.cached or not fresh:
         status, message, tried = "Successful", "", tried - timedelta(minutes=50)
+    known: Object = {"attemptedAt": stamp(tried), "message": message, "status": status}
+    if state.dateless:
+        del known["attemptedAt"]
     return {
-        "connectionState": {"attemptedAt": stamp(tried), "message": message, "status": status},
-        "repo": gitops.decoded(item, "url"),
-        "type": gitops.decoded(item, "type"),
-        "username": gitops.decoded(item, "username"),
+        "connectionState": known,
+        "repo": decoded(item, "url"),
+        "type": decoded(item, "type"),
+        "username": decoded(item, "username"),
     }
 
 

@@ -7,8 +7,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lab.tools import etcd_values
+from lab.tools import etcd_answers, etcd_values
 from lab.tools.call import UsageError, split
+from lab.tools.etcd_answers import TIMED_OUT
 from lab.tools.pods import not_found_container
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ _MOUNTED = frozenset(
         "peer-server-client.key",
     )
 )
-_TIMED_OUT = "context deadline exceeded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,56 +126,21 @@ def _refused(call: Call, asked: _Asked) -> int:
         'latest balancer error: connection error: desc = "transport: Error while dialing: dial tcp '
         f'{address}: connect: connection refused"',
     )
-    call.complain(f"Error: {_TIMED_OUT}")
+    call.complain(f"Error: {TIMED_OUT}")
     return 1
 
 
 def _member_list(call: Call, asked: _Asked, cluster: EtcdCluster, own: Member) -> int:
     if not cluster.quorum and not asked.serializable:
-        _noise(call, "Cluster/MemberList", _TIMED_OUT)
-        call.complain(f"Error: {_TIMED_OUT}")
+        _noise(call, "Cluster/MemberList", TIMED_OUT)
+        call.complain(f"Error: {TIMED_OUT}")
         return 1
     if asked.form == "json":
-        call.say(_compact(_listed(cluster, own, hexadecimal=asked.hexadecimal)))
+        call.say(_compact(etcd_answers.listed(cluster, own, hexadecimal=asked.hexadecimal)))
         return 0
     for member in cluster.members:
-        call.say(
-            ", ".join(
-                (
-                    f"{member.id:x}",
-                    "started" if member.started else "unstarted",
-                    member.name if member.started else "",
-                    member.peer_url,
-                    member.client_url if member.started else "",
-                    str(member.learner).lower(),
-                )
-            )
-        )
+        call.say(etcd_answers.row(member))
     return 0
-
-
-def _listed(cluster: EtcdCluster, own: Member, *, hexadecimal: bool) -> dict[str, object]:
-    def shown(number: int) -> int | str:
-        return f"{number:x}" if hexadecimal else number
-
-    members: list[dict[str, object]] = []
-    for member in cluster.members:
-        row: dict[str, object] = {"ID": shown(member.id)}
-        if member.started:
-            row["name"] = member.name
-        row["peerURLs"] = [member.peer_url]
-        if member.started:
-            row["clientURLs"] = [member.client_url]
-        # 3.6's hexadecimal printer leaves the learner flag out.
-        if member.learner and not hexadecimal:
-            row["isLearner"] = True
-        members.append(row)
-    header = {
-        "cluster_id": shown(cluster.id),
-        "member_id": shown(own.id),
-        "raft_term": cluster.term,
-    }
-    return {"header": header, "members": members}
 
 
 def _endpoints(cluster: EtcdCluster, own: Member, asked: _Asked) -> list[tuple[str, Member]]:
@@ -185,32 +150,22 @@ def _endpoints(cluster: EtcdCluster, own: Member, asked: _Asked) -> list[tuple[s
     return [(member.client_url, member) for member in cluster.members if member.started]
 
 
-def _problem(cluster: EtcdCluster, member: Member) -> str | None:
-    if member.node not in cluster.alive or not cluster.quorum:
-        return _TIMED_OUT
-    if member.learner:
-        return "rpc error: code = Unavailable desc = etcdserver: rpc not supported for learner"
-    if cluster.alarm:
-        return f"Active Alarm(s): {cluster.alarm} "
-    return None
-
-
 def _health(call: Call, asked: _Asked, cluster: EtcdCluster, own: Member) -> int:
     if asked.everyone and not cluster.quorum:
-        _noise(call, "Cluster/MemberList", _TIMED_OUT)
+        _noise(call, "Cluster/MemberList", TIMED_OUT)
         call.complain(
-            "Error: failed to fetch endpoints from etcd cluster member list: " + _TIMED_OUT
+            "Error: failed to fetch endpoints from etcd cluster member list: " + TIMED_OUT
         )
         return 1
     rows: list[dict[str, object]] = []
     for endpoint, member in _endpoints(cluster, own, asked):
-        problem = _problem(cluster, member)
+        problem = etcd_answers.problem(cluster, member)
         took = f"{2.1 + member.id % 900 / 1000:.6f}ms" if problem is None else "5.000758050s"
         rows.append({"endpoint": endpoint, "health": problem is None, "took": took})
         if problem:
             rows[-1]["error"] = problem
-            if problem == _TIMED_OUT:
-                _noise(call, "KV/Range", _TIMED_OUT)
+            if problem == TIMED_OUT:
+                _noise(call, "KV/Range", TIMED_OUT)
     bad = [row for row in rows if not row["health"]]
     if asked.form == "json":
         call.say(_compact(rows))
@@ -236,61 +191,22 @@ def _status(call: Call, asked: _Asked, cluster: EtcdCluster, own: Member) -> int
     for endpoint, member in _endpoints(cluster, own, asked):
         if member.node not in cluster.alive:
             failed = True
-            _noise(call, "Maintenance/Status", _TIMED_OUT)
-            call.complain(f"Failed to get the status of endpoint {endpoint} ({_TIMED_OUT})")
+            _noise(call, "Maintenance/Status", TIMED_OUT)
+            call.complain(f"Failed to get the status of endpoint {endpoint} ({TIMED_OUT})")
             continue
-        documents.append({"Endpoint": endpoint, "Status": _member_status(cluster, member)})
+        documents.append({"Endpoint": endpoint, "Status": etcd_answers.status(cluster, member)})
     if asked.form == "json":
         call.say(_compact(documents) if documents else "null")
     else:
         for document in documents:
-            call.say(_status_line(cluster, document))
+            call.say(etcd_answers.status_line(cluster, document))
     return 1 if failed else 0
-
-
-def _member_status(cluster: EtcdCluster, member: Member) -> dict[str, object]:
-    leader = cluster.leader
-    status: dict[str, object] = {
-        "header": {
-            "cluster_id": cluster.id,
-            "member_id": member.id,
-            "revision": cluster.revision,
-            "raft_term": cluster.term,
-        },
-        "version": "3.6.14",
-        "dbSize": 4718624,
-    }
-    if leader:
-        status["leader"] = leader.id
-    status |= {
-        "raftIndex": cluster.revision + 220,
-        "raftTerm": cluster.term,
-        "raftAppliedIndex": cluster.revision + 220,
-    }
-    if not leader:
-        status["errors"] = ["etcdserver: no leader"]
-    status |= {"dbSizeInUse": 2310144, "storageVersion": "3.6.0", "dbSizeQuota": 2147483648}
-    if member.learner:
-        status["isLearner"] = True
-    return status | {"downgradeInfo": {}}
-
-
-def _status_line(cluster: EtcdCluster, document: dict[str, object]) -> str:
-    endpoint = str(document["Endpoint"])
-    member = next((m for m in cluster.members if m.client_url == endpoint), cluster.members[0])
-    index = cluster.revision + 220
-    leads = str(member is cluster.leader).lower()
-    learner = str(member.learner).lower()
-    return (
-        f"{endpoint}, {member.id:x}, 3.6.14, 3.6.0, 4.7 MB, 2.3 MB, 52%, 2.1 GB, {leads}, "
-        f"{learner}, {cluster.term}, {index}, {index}, , , false"
-    )
 
 
 def _get(call: Call, asked: _Asked, cluster: EtcdCluster, *, alone: bool) -> int:
     if not cluster.quorum and not asked.serializable:
-        _noise(call, "KV/Range", _TIMED_OUT)
-        call.complain(f"Error: {_TIMED_OUT}")
+        _noise(call, "KV/Range", TIMED_OUT)
+        call.complain(f"Error: {TIMED_OUT}")
         return 1
     return etcd_values.get(call, cluster, asked.words[1], asked.form, alone=alone)
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 ENABLED = "natgw_ceph_routing_enabled"
 _FATAL = 128
+_GLOBAL = (["--no-replace-objects"], ["--no-optional-locks"])
 
 
 async def git(call: Call) -> int:
@@ -24,6 +25,8 @@ async def git(call: Call) -> int:
         call.say("git version 2.43.0")
         return 0
     folder = call.path(".")
+    while words[:1] != ["-C"] and (words[:1] == ["-c"] or words[:1] in _GLOBAL):
+        words = words[2 if words[0] == "-c" else 1 :]
     while words[:1] == ["-C"] and len(words) > 1:
         folder = posixpath.normpath(posixpath.join(folder, call.path(words[1])))
         words = words[2:]
@@ -41,6 +44,7 @@ async def git(call: Call) -> int:
         "rev-parse": _rev_parse,
         "merge-base": _merge_base,
         "status": _status,
+        "ls-files": _ls_files,
         "log": _log,
         "grep": _grep,
     }
@@ -54,7 +58,9 @@ def _rev_parse(call: Call, repository: Repository, arguments: list[str]) -> int:
         call.say(str(repository.shallow).lower())
         return 0
     for name in arguments:
-        commit = repository.named(name)
+        if name == "--verify":
+            continue
+        commit = repository.named(name.removesuffix("^{commit}"))
         if commit is None:
             call.say(name)
             call.complain(
@@ -84,7 +90,7 @@ def _status(call: Call, repository: Repository, arguments: list[str]) -> int:
     options = split(
         arguments,
         flags=("--porcelain",),
-        valued=("--untracked-files",),
+        valued=("--untracked-files", "--ignore-submodules"),
         name="git",
         refuse="error: unknown option `{flag}'",
         rc=129,
@@ -96,6 +102,15 @@ def _status(call: Call, repository: Repository, arguments: list[str]) -> int:
     for line in repository.changes:
         if not (hidden and line.startswith("??")):
             call.say(line)
+    return 0
+
+
+def _ls_files(call: Call, repository: Repository, arguments: list[str]) -> int:
+    """`ls-files -v`: what Git was told not to look at, beside what it looks at."""
+    if arguments != ["-v"]:
+        raise UsageError("git: the lab knows `ls-files -v` only", 129)
+    for line in ("H ansible/playbooks/cilium.yml", *repository.hidden):
+        call.say(line)
     return 0
 
 

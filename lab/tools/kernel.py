@@ -1,10 +1,10 @@
-"""sysctl, arping and traceroute, as far as phase F asks (captures: net.out)."""
+"""sysctl and arping, as far as phase F asks (captures: net.out, ceph-way.out)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lab.ceph_lan import LEG, WAN, inside, is_gateway
+from lab.ceph_lan import LEG, WAN, is_gateway
 from lab.tools.call import UsageError, split
 
 if TYPE_CHECKING:
@@ -38,8 +38,20 @@ async def sysctl(call: Call) -> int:
 
 def netstat(world: World, host: Host) -> bytes:
     """`/proc/net/netstat` in part."""
+    if is_gateway(host):
+        world.ceph_lan.filtered += world.ceph_lan.strangers
     dropped = world.ceph_lan.filtered if is_gateway(host) else 0
     return f"{_NAMES}\nTcpExt: 0 0 {dropped} 81230\nIpExt: InNoRoutes\nIpExt: 0\n".encode()
+
+
+def owner_on_the_leg(call: Call, interface: str, address: str) -> str | None:
+    """Whose hardware address answers ARP there, empty for nobody's; None without that interface."""
+    lan = call.world.ceph_lan
+    if interface != LEG or not is_gateway(call.host) or not lan.leg:
+        return None
+    if address in lan.monitors and address not in lan.silent:
+        return "bc:24:11:00:00:10"
+    return lan.claimed if address == lan.source else ""
 
 
 async def arping(call: Call) -> int:
@@ -47,18 +59,15 @@ async def arping(call: Call) -> int:
     options = split(
         call.arguments, flags=("-D", "-q"), valued=("-c", "-w", "-I"), name="arping", rc=2
     )
-    lan, (address,) = call.world.ceph_lan, options.rest
+    (address,) = options.rest
     interface, count = options.get("-I") or "", options.get("-c") or "1"
     if call.user != "root":
         call.complain("arping: socket: Operation not permitted")
         return 2
-    if interface != LEG or not is_gateway(call.host) or not lan.leg:
+    if (owner := owner_on_the_leg(call, interface, address)) is None:
         call.complain(f"arping: Device {interface} not available.")
         return 2
     call.say(f"ARPING {address} from 0.0.0.0 {LEG}")
-    owner = lan.claimed if address == lan.source else ""
-    if address in lan.monitors:
-        owner = "bc:24:11:00:00:10"
     if owner:
         call.say(f"Unicast reply from {address} [{owner.upper()}]  0.731ms")
         call.say("Sent 1 probes (1 broadcast(s))")
@@ -66,22 +75,4 @@ async def arping(call: Call) -> int:
         return 1
     call.say(f"Sent {count} probes ({count} broadcast(s))")
     call.say("Received 0 response(s)")
-    return 0
-
-
-async def traceroute(call: Call) -> int:
-    """`traceroute -n [-w S] [-q N] [-m HOPS] ADDRESS`, of Linux, into the Ceph network."""
-    options = split(call.arguments, flags=("-n",), valued=("-w", "-q", "-m"), name="traceroute")
-    (target,) = options.rest
-    most, probes = int(options.get("-m") or 30), int(options.get("-q") or 3)
-    if not inside(target):
-        raise UsageError(f"traceroute: the lab knows ways into the Ceph network only, not {target}")
-    call.say(f"traceroute to {target} ({target}), {most} hops max, 60 byte packets")
-    times = "  ".join(f"0.{203 + 11 * number} ms" for number in range(probes))
-    silent = "  ".join("*" for _ in range(probes)).replace("*  *", "* *").replace("*  *", "* *")
-    hops = [] if is_gateway(call.host) else [call.world.layout.gateway.address]
-    reached = call.world.ceph_lan.passes(call.world, call.host, target)
-    rows = [*hops, target] if reached else [*hops, *[""] * (most - len(hops))]
-    for number, address in enumerate(rows, 1):
-        call.say(f"{number:2}  {address}  {times}" if address else f"{number:2}  {silent}")
     return 0

@@ -55,6 +55,8 @@ def _formatted(call: Call, form: str, path: str, entry: Entry) -> str:
         "A": ls_mode(entry),
         "N": f"'{path}'",
         "Y": str(int(entry.modified or call.world.seed.born.timestamp())),
+        # A file system that does not know says 0.
+        "W": str(int(entry.born or 0)),
         "u": "0" if entry.owner == "root" else "1000",
         "g": "0" if entry.group == "root" else "1000",
     }

@@ -46,17 +46,21 @@ async def ping(call: Call) -> int:
         alive = call.world.ceph_lan.passes(call.world, call.host, target)
     quiet = "-q" in options
     lost = min(count, call.world.ping_lost if target == layout.VIP else 0) if alive else count
+    ttl = 63 if beyond else 64
     times = [0.31 + 0.05 * (index % 3) for index in range(count - lost)]
     for index, time in enumerate(times, 1 + (lost if alive else 0)):
         if not quiet:
-            call.say(f"{size + 8} bytes from {target}: icmp_seq={index} ttl=64 time={time:.3f} ms")
-    # Beyond a router, nobody says that nobody is there.
+            call.say(
+                f"{size + 8} bytes from {target}: icmp_seq={index} ttl={ttl} time={time:.3f} ms"
+            )
+    # Who finds that nobody is there: the host itself on its own link, the gateway behind it.
+    finder = call.host.machine.address
     unreachable = host is None and not quiet and not beyond
+    if beyond and call.world.ceph_lan.off(target):
+        finder, unreachable = call.world.layout.gateway.address, not quiet
     if unreachable:
         for index in range(1, count + 1):
-            call.say(
-                f"From {call.host.machine.address} icmp_seq={index} Destination Host Unreachable"
-            )
+            call.say(f"From {finder} icmp_seq={index} Destination Host Unreachable")
     errors = f"+{count} errors, " if unreachable else ""
     share = f"{100 * lost / count:.6g}%"
     call.say("")

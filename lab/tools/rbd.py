@@ -15,16 +15,19 @@ _NO_POOL = 2
 
 
 async def rbd(call: Call) -> int:
-    """`rbd ls POOL [--format json]`, `rbd trash ls POOL [--format json]`."""
+    """`rbd ls POOL [--format json]`, `rbd trash ls POOL [--all] [--format json]`."""
     options = split(
         call.arguments,
-        valued=("--format", "-p", "--pool"),
+        flags=("--all", "-a"),
+        valued=("--format", "--id", "-p", "--pool"),
         name="rbd",
         refuse="rbd: unrecognised option '{flag}'",
         clustered=False,
     )
     words, storage = options.rest, call.world.storage
-    listed = {("ls",): storage.images, ("trash", "ls"): storage.trash}.get(tuple(words[:-1]))
+    whole = not {"--all", "-a"}.isdisjoint(options.values)
+    trash = storage.trash + (storage.removing if whole else [])
+    listed = {("ls",): storage.images, ("trash", "ls"): trash}.get(tuple(words[:-1]))
     if listed is None:
         raise UsageError(f"error: unknown option '{' '.join(words)}'\n")
     if call.user != "root":

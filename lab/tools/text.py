@@ -105,7 +105,7 @@ async def grep(call: Call) -> int:
 
 
 async def sed(call: Call) -> int:
-    """`sed [-n] [-E] SCRIPT FILES…` with the commands d, p, s and line or /pattern/ addresses."""
+    """`sed [-n] [-E] SCRIPT FILES…`: d, p and s; at a line, a range or /a pattern/, or `!` not."""
     options = split(
         call.arguments,
         flags=("-n", "-E", "-r"),
@@ -120,17 +120,35 @@ async def sed(call: Call) -> int:
             raise UsageError("Usage: sed [OPTION]... {script} [input-file]...")
         script = words.pop(0)
     extended = "-E" in options or "-r" in options
-    edit = _sed_command(script, extended=extended)
+    edits = _sed_commands(script, extended=extended)
     contents, rc = await inputs(call, words)
     for _, content in contents:
         text = content.decode("utf-8", errors="surrogateescape")
         for number, line in enumerate(text.splitlines(keepends=True), 1):
-            edit.apply(call, line, number, quiet="-n" in options)
+            _edit(call, edits, line, number, quiet="-n" in options)
     return 2 if rc else 0
 
 
+def _edit(call: Call, edits: list[_Edit], line: str, number: int, *, quiet: bool) -> None:
+    for edit in edits:
+        left = edit.apply(call, line, number)
+        if left is None:
+            return
+        line = left
+    if not quiet:
+        call.write(line)
+
+
+_PART = r"(?:\\.|(?!(?P=by)).)*(?P=by)"
+_SED = re.compile(
+    r"\s*(?P<address>/(?:[^/\\]|\\.)*/|\d+,\d+|\d+|)\s*(?P<but>!?)"
+    rf"(?P<command>[dp]|s(?P<by>[^\s\w\\]){_PART}{_PART}\w*)\s*(?:;|$)"
+)
+
+
 class _Edit:
-    def __init__(self, address: str, command: str, *, extended: bool) -> None:
+    def __init__(self, address: str, but: str, command: str, *, extended: bool) -> None:
+        self._but = bool(but)
         self._line = int(address) if address.isdigit() else None
         self._range = None
         if re.fullmatch(r"\d+,\d+", address):
@@ -141,45 +159,60 @@ class _Edit:
         )
         self._command = command
         self._substitute: tuple[re.Pattern[str], str, str] | None = None
-        if command.startswith("s") and len(command) > 1:
-            parts = re.split(rf"(?<!\\){re.escape(command[1])}", command[2:])
-            if len(parts) != 3:
-                raise UsageError(
-                    f"sed: -e expression #1, char {len(command)}: unterminated `s' command"
-                )
-            replacement = re.sub(r"(?<!\\)&", r"\\g<0>", parts[1])
-            pattern = re.compile(posix(parts[0], extended=extended))
-            self._substitute = (pattern, replacement, parts[2])
+        if command.startswith("s"):
+            _, wanted, replacement, flags = re.split(rf"(?<!\\){re.escape(command[1])}", command)
+            pattern = re.compile(posix(wanted, extended=extended))
+            self._substitute = (pattern, re.sub(r"(?<!\\)&", r"\\g<0>", replacement), flags)
 
     def _selects(self, line: str, number: int) -> bool:
         if self._line is not None:
-            return number == self._line
-        if self._range is not None:
-            return number in self._range
-        return self._pattern is None or bool(self._pattern.search(line.rstrip("\n")))
+            chosen = number == self._line
+        elif self._range is not None:
+            chosen = number in self._range
+        else:
+            chosen = self._pattern is None or bool(self._pattern.search(line.rstrip("\n")))
+        return chosen is not self._but
 
-    def apply(self, call: Call, line: str, number: int, *, quiet: bool) -> None:
-        selected = self._selects(line, number)
-        printed = selected and self._command == "p"
-        if selected and self._command == "d":
-            return
-        if selected and self._substitute:
-            pattern, replacement, flags = self._substitute
+    def apply(self, call: Call, line: str, number: int) -> str | None:
+        """What is left of the line; None if it is deleted."""
+        if not self._selects(line, number):
+            return line
+        if self._command == "d":
+            return None
+        printed = self._command == "p"
+        if self._substitute:
             body, end = line.rstrip("\n"), "\n" if line.endswith("\n") else ""
-            body, changed = pattern.subn(replacement, body, count=0 if "g" in flags else 1)
+            body, changed = _substituted(body, *self._substitute)
             line = body + end
-            printed = "p" in flags and changed > 0
+            printed = "p" in self._substitute[2] and changed
         if printed:
             call.write(line)
-        if not quiet:
-            call.write(line)
+        return line
 
 
-def _sed_command(script: str, *, extended: bool) -> _Edit:
-    match = re.fullmatch(r"\s*(/(?:[^/\\]|\\.)*/|\d+,\d+|\d+|)\s*(d|p|s.+)\s*", script)
-    if not match:
-        raise UsageError(f"sed: -e expression #1, char 1: unknown command: `{script[:1]}'")
-    return _Edit(match.group(1), match.group(2), extended=extended)
+def _substituted(
+    body: str, pattern: re.Pattern[str], replacement: str, flags: str
+) -> tuple[str, bool]:
+    """`s` with `g`, a number (that match), or both (from that match on)."""
+    first = int(re.sub(r"\D", "", flags) or 1)
+    matches = list(pattern.finditer(body))[first - 1 :]
+    for match in reversed(matches if "g" in flags else matches[:1]):
+        body = body[: match.start()] + match.expand(replacement) + body[match.end() :]
+    return body, bool(matches)
+
+
+def _sed_commands(script: str, *, extended: bool) -> list[_Edit]:
+    edits: list[_Edit] = []
+    at = 0
+    while at < len(script) or not edits:
+        match = _SED.match(script, at)
+        if not match:
+            raise UsageError(
+                f"sed: -e expression #1, char {at + 1}: unknown command: `{script[at : at + 1]}'"
+            )
+        edits.append(_Edit(match["address"], match["but"], match["command"], extended=extended))
+        at = match.end()
+    return edits
 
 
 async def cut(call: Call) -> int:

@@ -12,25 +12,35 @@ if TYPE_CHECKING:
     from lab.tools.call import Call
 
 
+_NO_PLAN = """
+Error: Failed to read the given file as a state or plan file
+
+State read error: Error {state}
+
+Plan read error: couldn't load the provided path as either a local plan file
+({plan}) or a saved cloud plan ({plan})
+"""
+
+
 async def tofu(call: Call) -> int:
-    """`tofu -chdir=FOLDER show -json PLAN`."""
+    """`tofu -chdir=FOLDER show -no-color -json PLAN`."""
     words = list(call.arguments)
     folder = call.path(".")
     if words and words[0].startswith("-chdir="):
         folder = call.path(words.pop(0).removeprefix("-chdir="))
-    if len(words) != 3 or words[:2] != ["show", "-json"]:
+    if len(words) != 4 or words[:3] != ["show", "-no-color", "-json"]:
         raise UsageError("Usage: tofu [global options] show [options] [path]")
+    name = words[3]
     try:
-        content = call.files.read(f"{folder}/{words[2]}", call.user)
+        content = call.files.read(f"{folder}/{name}", call.user)
     except FileError:
-        call.complain(
-            f"\nError: Failed to read the given file as a state or plan file\n\nState read error: "
-            f"Error loading statefile: open {words[2]}: no such file or directory\n"
-        )
+        why = f"open {name}: no such file or directory"
+        call.complain(_NO_PLAN.format(state=f"loading statefile: {why}", plan=why))
         return 1
     shown = plan.shown(content)
     if shown is None:
-        call.complain("\nError: Failed to read the given file as a state or plan file\n")
+        state = f"reading {name} as a statefile: 2 problems"
+        call.complain(_NO_PLAN.format(state=state, plan="zip: not a valid zip file"))
         return 1
     call.write(shown)
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import stat
@@ -83,6 +84,28 @@ def test_runs_that_begin_at_once_do_not_take_each_other_for_dead(tmp_path: Path)
     assert all(alive(tmp_path, f"r{number}") for number in range(24))
     for life in lives:
         life.end()
+
+
+def test_a_file_made_anew_while_the_old_one_is_looked_at_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two runs begin: one took the file away, a third holds a new one, the other comes late."""
+    name = tmp_path / "run-third.alive"
+    name.touch(mode=0o600)
+    lock = fcntl.flock
+
+    def late(handle: int, how: int) -> None:
+        if how & fcntl.LOCK_NB and not held:
+            name.unlink()
+            held.append(os.open(name, os.O_RDWR | os.O_CREAT, 0o600))
+            lock(held[0], fcntl.LOCK_EX)
+        lock(handle, how)
+
+    held: list[int] = []
+    monkeypatch.setattr(fcntl, "flock", late)
+    Life(tmp_path, "mine").begin()
+    assert alive(tmp_path, "third")
+    os.close(*held)
 
 
 def test_a_link_in_its_place_is_refused(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
@@ -8,11 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fixtures import gates
-from fixtures.applylog import status
+from fixtures.applylog import advice
 from fixtures.applylog.__main__ import main
 from fixtures.applylog.ledger import Ledger
 from fixtures.applylog.record import GateRecord, Kind
+from fixtures.applylog.standing import standings
 from fixtures.core.verdicts import Verdict
+from selftests.applylog.story import NODES, Story, keys, usual
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +24,10 @@ if TYPE_CHECKING:
     Decide = Callable[..., None]
 
 IDENTITY = "ab" * 32
+STATED = " ".join(
+    f"--attest={gate.id}=TEXT" for gate in gates.of_phase(gates.Phase.ZERO) if gate.attested
+)
+STATED += " --operator=NAME"
 CONTROL_PLANES = ("rke-cp01", "rke-cp02", "rke-cp03")
 
 
@@ -40,7 +47,7 @@ def start(ledger: Ledger, command: str = "pytest --lab -m gate_b") -> None:
 
 def next_command(ledger: Ledger) -> str | None:
     lines = list(ledger.lines())
-    return status.next_command(status.standings(lines), lines)
+    return advice.next_command(standings(lines), lines)
 
 
 def decide_phase(decide: Decide, phase: gates.Phase, *, drills: bool) -> None:
@@ -56,7 +63,7 @@ def decide_phase(decide: Decide, phase: gates.Phase, *, drills: bool) -> None:
 
 def test_the_next_command_follows_the_runbook(ledger: Ledger, decide: Decide) -> None:
     start(ledger)
-    assert next_command(ledger) == "pytest -m gate_0 --lab"
+    assert next_command(ledger) == f"pytest -m gate_0 {STATED} --lab"
 
     decide_phase(decide, gates.Phase.ZERO, drills=True)
     assert next_command(ledger) == "pytest -m gate_b --lab"
@@ -71,57 +78,58 @@ def test_the_next_command_follows_the_runbook(ledger: Ledger, decide: Decide) ->
     assert next_command(ledger) == "pytest -m gate_b --lab"
 
 
+def test_the_next_commands_lead_through_the_whole_runbook() -> None:
+    """Typed one after the other, each decides something, until nothing is left."""
+    story = Story()
+    story.add(Kind.RUN_START, nodes={role: list(names) for role, names in NODES.items()})
+    story.add(Kind.IDENTITY, identity=IDENTITY)
+    typed: list[str] = []
+    while command := advice.next_command(standings(story.lines), story.lines):
+        assert command not in typed
+        typed.append(command)
+        for gate in selected(command):
+            if gate.id == "F6-3":
+                story.restore()
+            for key in keys(gate):
+                story.decide(key, usual(gate))
+    assert "pytest -m destructive --authorize=NAME" in typed
+    assert len(typed) < 2 * len(gates.Phase)
+
+
+def selected(command: str) -> list[gates.Gate]:
+    """What that command would decide: nothing of what needs a name, without one."""
+    words = shlex.split(command)
+    named = [word.removeprefix("--gate=").split(",") for word in words if "--gate=" in word]
+    chosen = words[words.index("-m") + 1] if "-m" in words else ""
+    stated = {word.split("=")[1] for word in words if word.startswith("--attest=")}
+    assert not stated or "--operator=NAME" in words
+    return [
+        gate
+        for gate in gates.GATES
+        if (
+            gate.id in named[0]
+            if named
+            else gate.phase is gates.Phase.F6
+            if chosen == "destructive"
+            else gate.phase.marker == chosen.split()[0] and not ("not" in chosen and gate.drill)
+        )
+        and ("--authorize=NAME" in words or not gate.authorized)
+        and (not gate.attested or gate.authorized or gate.id in stated)
+    ]
+
+
 def test_the_next_command_names_the_cluster_as_the_last_run_did(ledger: Ledger) -> None:
     start(ledger, "pytest -m 'gate_b' --inventory 'my clusters/a.yaml' --reports=/var/r")
 
     assert next_command(ledger) == (
-        "pytest -m gate_0 '--inventory=my clusters/a.yaml' --reports=/var/r"
+        f"pytest -m gate_0 {STATED} '--inventory=my clusters/a.yaml' --reports=/var/r"
     )
 
 
 def test_a_command_line_that_cannot_be_split_is_no_trouble(ledger: Ledger) -> None:
     start(ledger, "pytest --lab -k 'it")
 
-    assert next_command(ledger) == "pytest -m gate_0 --lab"
-
-
-def standing(ledger: Ledger, key: str) -> status.Standing:
-    return next(each for each in status.standings(list(ledger.lines())) if each.key == key)
-
-
-def test_a_gate_is_stale_when_what_it_stands_on_fell(ledger: Ledger, decide: Decide) -> None:
-    start(ledger)
-    decide("B.3")
-    decide("C.1")
-    assert standing(ledger, "C.1").holds
-
-    decide("B.3", Verdict.FAIL)
-
-    found = standing(ledger, "C.1")
-    assert not found.holds
-    assert found.remark == "stale: B.3, which it stands on, is FAIL since"
-
-
-def test_a_gate_of_another_cluster_is_shown_and_does_not_count(
-    ledger: Ledger, decide: Decide
-) -> None:
-    start(ledger)
-    decide("B.1")
-    ledger.append(Kind.IDENTITY, identity="cd" * 32)
-
-    found = standing(ledger, "B.1")
-    assert not found.holds
-    assert "another cluster" in (found.remark or "")
-
-
-def test_a_drill_nobody_authorized_says_so(ledger: Ledger, decide: Decide) -> None:
-    start(ledger)
-    decide("C.5", Verdict.UNAUTHORIZED)
-
-    found = standing(ledger, "C.5")
-    assert found.record is not None
-    assert found.record.verdict is Verdict.UNAUTHORIZED
-    assert not found.holds
+    assert next_command(ledger) == f"pytest -m gate_0 {STATED} --lab"
 
 
 @pytest.mark.parametrize(
@@ -130,7 +138,7 @@ def test_a_drill_nobody_authorized_says_so(ledger: Ledger, decide: Decide) -> No
 def test_ages(seconds: int, said: str) -> None:
     now = datetime(2026, 11, 30, tzinfo=UTC)
 
-    assert status.age(now - timedelta(seconds=seconds), now) == said
+    assert advice.age(now - timedelta(seconds=seconds), now) == said
 
 
 def test_status_prints_a_row_per_gate(
@@ -147,7 +155,7 @@ def test_status_prints_a_row_per_gate(
     assert rows[1].split()[:2] == ["0.1", "-"]
     assert ["B.1", "PASS"] in [row.split()[:2] for row in rows]
     assert sum(row.startswith("C.3[") for row in rows) == 3
-    assert rows[-1] == "next: pytest -m gate_0 --lab"
+    assert rows[-1] == f"next: pytest -m gate_0 {STATED} --lab"
 
 
 def hostile(ledger: Ledger, record: GateRecord) -> None:
@@ -238,6 +246,8 @@ def test_verify_holds_the_log_against_anchors_in_a_file(
     kept.write_bytes(b"\xff")
     assert run(capsys, "verify", f"--anchors={kept}", reports)[0] == 2
     assert run(capsys, "verify", f"--anchors={tmp_path}/none", reports)[0] == 2
+    code, _, said = run(capsys, "verify", "--anchors=/dev/zero", reports)
+    assert (code, said) == (2, "--anchors=/dev/zero: it is larger than 16 MiB\n")
 
 
 def test_a_reader_that_goes_away_is_no_error(ledger: Ledger) -> None:

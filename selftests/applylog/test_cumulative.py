@@ -10,13 +10,11 @@ import pytest
 
 from fixtures.applylog import render
 from fixtures.applylog.cumulative import log_page
-from fixtures.applylog.done import of as done_of
 from fixtures.applylog.history import runs
 from fixtures.applylog.ledger import Ledger
 from fixtures.applylog.page import Rendering
 from fixtures.applylog.past import Past
 from fixtures.applylog.record import EMPTY, GateRecord, Kind, Line
-from fixtures.applylog.status import standings
 from fixtures.core.verdicts import Verdict
 from fixtures.gates import GATES
 from selftests.applylog.test_pages import Structure
@@ -77,6 +75,19 @@ def test_an_open_stop_stands_until_the_gate_is_asked_again(
     assert "No gate's latest verdict is FAIL or UNKNOWN" in written.part("Open STOPs")
 
 
+def test_a_failed_undo_is_an_open_stop_that_stands_first(
+    written: Written, ledger: Ledger, make_record: MakeRecord
+) -> None:
+    written.run("monday", B_1=Verdict.FAIL, C_5=Verdict.FAIL)
+    record = make_record("C.5.undo", Verdict.FAIL, summary="keepalived is still stopped")
+    ledger.append(Kind.GATE, identity=IDENTITY, **record.fields())
+    stops = written.part("Open STOPs")
+    assert stops.index("keepalived is still stopped") < stops.index("B_1 in monday")
+    assert "was not brought back: look at that machine first" in stops
+    ledger.append(Kind.LATCH, state="cleared", by="Ada: started by hand")
+    assert "keepalived is still stopped" not in written.part("Open STOPs")
+
+
 def test_a_gate_shows_its_latest_verdict_and_every_one_before(written: Written) -> None:
     written.run("monday", C_1=Verdict.FAIL)
     written.run("tuesday", C_1=Verdict.UNKNOWN)
@@ -87,6 +98,24 @@ def test_a_gate_shows_its_latest_verdict_and_every_one_before(written: Written) 
     assert places == sorted(places)
     assert "History: decided 2 times besides" in gates
     assert "FAIL 2026-11-30 03:04:05Z anna, run monday" in gates
+
+
+def test_what_was_said_in_the_same_words_is_told_once_with_how_often(
+    written: Written, ledger: Ledger, make_record: MakeRecord
+) -> None:
+    for verdict in (*[Verdict.PASS] * 5, Verdict.FAIL, *[Verdict.PASS] * 3, Verdict.UNKNOWN):
+        record = make_record("C.1", verdict, summary=f"said {verdict}")
+        ledger.append(Kind.GATE, identity=IDENTITY, **record.fields())
+    gates = written.part("Gates")
+    assert "History: decided 9 times besides" in gates
+    told = [
+        "PASS 3 times since 2026-11-30 03:04:05Z, last",
+        "FAIL 2026-11-30",
+        "PASS 5 times since",
+    ]
+    places = [gates.index(each) for each in told]
+    assert places == sorted(places)
+    assert gates.count("said PASS") == 2
 
 
 def test_what_was_not_decided_is_never_shown_as_decided(written: Written) -> None:
@@ -181,7 +210,7 @@ def test_ten_thousand_entries_stay_light(make_record: MakeRecord) -> None:
     """What bounds the time to open it: bytes, elements, pictures, and what is open at first."""
     lines = many(make_record)
     past = Past.of(runs(lines), {})
-    page = log_page("lab", standings(lines), past, done_of(lines), Rendering(AT, lines[-1].head))
+    page = log_page("lab", lines, past, Rendering(AT, lines[-1].head))
 
     assert len(page) < 6_000_000
     assert all(f"entry {number}:" in page for number in range(0, ENTRIES, 97))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.applylog import evidence
-from fixtures.applylog.redact import MARK
+from fixtures.applylog.redact import MARK, Redactor
 from fixtures.core.requests import ApiGet, HostCommand, Output, Refusal, Response, Silence
 
 if TYPE_CHECKING:
@@ -156,3 +156,20 @@ def test_a_cut_keeps_characters_whole(raw: bytes, cap: int) -> None:
 
     shown, _, _ = kept["stdout"].partition("\n… ")
     assert whole.startswith(shown)
+
+
+def test_a_secret_across_the_border_of_a_cut_stays_in_neither_part(tmp_path: Path) -> None:
+    """Where the log's part ends, and where reading ended."""
+    redactor = Redactor()
+    redactor.learn(secret := "Pl4nt0123456789abcdef0123")
+    for before in range(1024 - len(secret), 1024):
+        raw = b"x" * before + secret.encode() + b"y" * 99
+        (found,) = evidence.of([output(raw)], 1024, folder=tmp_path, redactor=redactor)
+        (side,) = (tmp_path / "evidence").iterdir()
+        for text in (str(found["stdout"]), side.read_text()):
+            assert not any(secret[at : at + 8] in text for at in range(len(secret) - 8))
+        side.unlink()
+    for size in range(8, len(secret)):
+        answer = output(b"it said " + secret[:size].encode(), cut=size)
+        (found,) = evidence.of([answer], 1024, redactor=redactor)
+        assert found["stdout"] == f"it said {MARK}"

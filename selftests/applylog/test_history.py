@@ -89,7 +89,7 @@ def test_another_identity_voids_what_was_recorded_before(ledger: Ledger, decide:
     decide("B.2", identity=OTHER)
 
     assert verdicts(ledger, OTHER) == {"B.2": Verdict.PASS}
-    assert set(history.void(ledger.lines())) == {"B.1"}
+    assert set(history.read(ledger.lines()).void) == {"B.1"}
     assert history.applied(ledger.lines(), OTHER) == frozenset()
 
 
@@ -125,6 +125,23 @@ def test_the_reset_of_a_restore_voids_what_was_recorded_before(
     assert verdicts(ledger) == {"F6-3": Verdict.PASS}
     ledger.append(Kind.STEP, gate="C.6", step="stop rke2-server", state="sending")
     assert verdicts(ledger) == {"F6-3": Verdict.PASS}
+
+
+def test_a_latch_that_was_set_voids_its_own_gate(ledger: Ledger, decide: Decide) -> None:
+    bind(ledger)
+    decide("G.3")
+    decide("G.4")
+    both = {"G.3": Verdict.PASS, "G.4": Verdict.PASS}
+    ledger.append(Kind.LATCH, gate="G.4", state="set", identity=OTHER, voids=True)
+    ledger.append(Kind.LATCH, gate="G.4", state="released", identity=IDENTITY)
+    assert verdicts(ledger) == both
+    ledger.append(Kind.LATCH, gate="G.4", state="set", identity=IDENTITY, voids=True)
+    assert verdicts(ledger) == {"G.3": Verdict.PASS}
+    decide("G.4")
+    assert verdicts(ledger) == both
+    # Whatever cluster it was, a plaintext was seen.
+    ledger.append(Kind.LATCH, gate="G.4", state="set", identity=None, voids=True)
+    assert verdicts(ledger) == {"G.3": Verdict.PASS}
 
 
 def test_what_was_decided_without_identity_can_only_make_things_worse(

@@ -35,6 +35,11 @@ def test_an_authorization_is_told_by_name_scope_and_end(ledger: Ledger) -> None:
     assert told(line) == "ada authorizes C.5, C.6 until 2026-11-30T17:00:00Z"
 
 
+def test_a_cleanup_stop_is_told_as_a_step(ledger: Ledger) -> None:
+    line = ledger.append(Kind.LATCH, gate="G.4", step="CLEANUP STOP", state="set", why="plaintext")
+    assert told(line) == "G.4: CLEANUP STOP: set (plaintext)"
+
+
 def test_hostile_text_cannot_leave_its_line(ledger: Ledger) -> None:
     line = ledger.append(Kind.STEP, gate="C.5", step="x\nPASS C.6\x1b[2J", state="done")
     assert "\n" not in told(line)

@@ -26,6 +26,12 @@ def test_no_character_that_unicode_calls_control_or_format_survives() -> None:
     assert survivors == []
 
 
+def test_what_unicode_draws_as_nothing_is_spelled_out() -> None:
+    # Letters, marks and a symbol by category, and yet nothing is to be seen of them.
+    for char in "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180f\u2800\u3164\uffa0":
+        assert visible(char) == f"\\u{ord(char):04x}"
+
+
 @given(st.text())
 def test_one_line_is_one_printable_line(text: str) -> None:
     assert "\n" not in one_line(text)

@@ -97,6 +97,15 @@ tofu:
   nics: network_device
   ip_config: initialization.ip_config
   bridge: vmbr2
+proxmox:
+  ns1:
+    address: 192.0.2.11
+    port: 2201
+    user: root
+group_vars:
+  file: ansible/group_vars/all.yml
+  vip: rke2_vip
+  server_url: rke2_server_url
 """
 
 

@@ -42,7 +42,7 @@ CONTENTS = {
     "large": (
         b"#" * (1024 * 1024 + 1),
         None,
-        "is larger than 1 MiB, expected a file of a few pages",
+        "is larger than 1 MiB, expected a YAML file of a few pages",
     ),
     "bomb": (
         b"a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures.core.inventory import Label, Limits, Role, StopMethod, Taint, Vm
+from fixtures.core.inventory import Label, Limits, ProxmoxNode, Role, StopMethod, Taint, Vm
 from fixtures.core.inventory_file import load
 
 if TYPE_CHECKING:
@@ -47,6 +47,18 @@ def test_lookups(good: str, write: Callable[..., Path]) -> None:
     assert cluster.node("worker01").address == IPv4Address("10.72.0.41")
     with pytest.raises(KeyError, match="cp04"):
         cluster.node("cp04")
+
+
+def test_who_is_asked_about_a_vm(good: str, write: Callable[..., Path]) -> None:
+    cluster = load(write(good))
+    node = ProxmoxNode("ns1", "192.0.2.11", 2201, "root")
+    assert cluster.proxmox == (node,)
+    assert list(cluster.vms) == ["ops01", "cp01", "cp02", "cp03", "worker01", "natgw01"]
+    asked = {name: cluster.proxmox_node(vm) for name, vm in cluster.vms.items()}
+    assert {name for name, whom in asked.items() if whom == node} == {"ops01", "cp01", "natgw01"}
+    assert {whom for whom in asked.values() if whom != node} == {None}
+    plain = load(write(good.replace("    port: 2201\n    user: root\n", "")))
+    assert plain.proxmox == (ProxmoxNode("ns1", "192.0.2.11", 22, "ubuntu"),)
 
 
 def test_defaults(good: str, write: Callable[..., Path]) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import inspect
 import math
+import re
 
 import pytest
 
 from fixtures.core.limits import Limits
+from selftests.project.tree import ROOT
 
 
 def sources() -> dict[str, str]:
@@ -35,6 +37,17 @@ def test_whole_limits() -> None:
         "parallel_commands",
         "read_cap_bytes",
         "evidence_cap_bytes",
-        "report_cap_bytes",
         "hubble_last",
     }
+
+
+def test_each_limit_limits_something() -> None:
+    """A number that nobody reads is a promise that nobody keeps."""
+    texts = [
+        path.read_text()
+        for folder in ("fixtures", "tests")
+        for path in (ROOT / folder).rglob("*.py")
+        if path.name != "limits.py"
+    ]
+    read = {name for text in texts for name in re.findall(r"\blimits\.(\w+)", text)}
+    assert set(Limits.names()) - read == set()

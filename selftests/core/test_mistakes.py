@@ -62,6 +62,7 @@ REQUIRED = [
     "tofu.resource",
     "tofu.nics",
     "tofu.bridge",
+    "proxmox.ns1.address",
 ]
 OPTIONAL = [
     "rehearsal",
@@ -80,6 +81,12 @@ OPTIONAL = [
     "tofu",
     "tofu.program",
     "tofu.ip_config",
+    "group_vars",
+    "group_vars.file",
+    "group_vars.vip",
+    "proxmox",
+    "proxmox.ns1.port",
+    "proxmox.ns1.user",
     "limits",
     "limits.connect",
 ]

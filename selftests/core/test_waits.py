@@ -1,4 +1,4 @@
-"""`eventually` and `steadily` against a clock that only moves when someone sleeps or asks."""
+"""`eventually` against a clock that only moves when someone sleeps or asks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.core.verdicts import Undecided
-from fixtures.core.waits import Deadline, Patience, eventually, steadily
+from fixtures.core.waits import Deadline, eventually
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -68,13 +68,6 @@ def wait(time: Time, observation: Observation, **changes: Any) -> Any:
     settings = {"within": 10, "every": 3, "what": "the VIP is on cp02", **changes}
     return eventually(
         observation, lambda value: value == "cp02", clock=time.clock, sleep=time.sleep, **settings
-    )
-
-
-def watch(time: Time, observation: Observation, **changes: Any) -> Any:
-    settings = {"for_": 10, "every": 3, "what": "cp02 stays Ready", **changes}
-    return steadily(
-        observation, lambda value: value == "Ready", clock=time.clock, sleep=time.sleep, **settings
     )
 
 
@@ -215,58 +208,3 @@ class TestEventually:
         assert observation.began[0] == 0
         assert observation.began[-1] <= within + 1e-6
         assert all(pause <= every for pause in time.slept)
-
-
-class TestSteadily:
-    def test_it_watches_until_a_sample_at_the_end(self, time: Time, observe: Any) -> None:
-        observation = observe("Ready")
-        assert watch(time, observation) == "Ready"
-        assert observation.began == [1000, 1003, 1006, 1009, 1010]
-
-    def test_a_slow_sample_across_the_end_does_not_close_the_window(
-        self, time: Time, observe: Any
-    ) -> None:
-        observation = observe("Ready", takes=4)
-        watch(time, observation)
-        assert observation.began == [1000, 1007, 1011]
-
-    def test_one_no_is_told_at_once(self, time: Time, observe: Any) -> None:
-        observation = observe("Ready", "NotReady", "Ready")
-        with pytest.raises(AssertionError) as caught:
-            watch(time, observation)
-        assert str(caught.value) == (
-            "cp02 stays Ready: did not stay so (limit 10 s, 2 tries in 3.0 s); "
-            "last value: 'NotReady'; last error: none"
-        )
-
-    def test_a_moment_that_could_not_be_asked_is_undecided(self, time: Time, observe: Any) -> None:
-        with pytest.raises(Undecided) as caught:
-            watch(time, observe("Ready", Undecided("no link"), "Ready"))
-        assert str(caught.value) == (
-            "cp02 stays Ready: could not be asked (limit 10 s, 2 tries in 3.0 s); "
-            "last value: 'Ready'; last error: Undecided: no link"
-        )
-
-    def test_other_errors_and_interrupts_pass_through(self, time: Time, observe: Any) -> None:
-        with pytest.raises(KeyError):
-            watch(time, observe(KeyError("status")))
-        with pytest.raises(KeyboardInterrupt):
-            watch(time, observe(KeyboardInterrupt()))
-
-    def test_the_live_line(self, time: Time, observe: Any) -> None:
-        told: list[float] = []
-        watch(time, observe("Ready"), on_wait=lambda _what, elapsed, _limit: told.append(elapsed))
-        assert told == [0, 3, 6, 9]
-
-
-def test_waits_of_one_name_share_their_time(time: Time) -> None:
-    patience = Patience(time.clock)
-    assert patience.left("joining", 600) == 600
-    time.now += 400
-    assert patience.left("joining", 600) == 200
-    assert patience.left("other", 600) == 600
-    assert patience.left("", 600) == 600
-    time.now += 400
-    assert patience.left("joining", 600) == 0
-    patience.renew()
-    assert patience.left("joining", 600) == 600

@@ -178,8 +178,6 @@ def test_paths(wetopi: Cluster) -> None:
     ("limit", "seconds"),
     [
         ("vip_failover", 10),
-        ("api_ready", 30 * 10),
-        ("api_ready_poll", 10),
         ("api_port_open", 600),
         ("worker_registered", 60 * 10),
         ("worker_registered_poll", 10),

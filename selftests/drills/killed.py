@@ -23,6 +23,8 @@ SELECTED = {
     "F6-2": "--gate=P1,P2,P3,P4,F6-2",
     "F6-2R": "--gate=F6-2R",
     "F6-3": "--gate=P1,P2,P3,P4,F6-3",
+    "G.4": "--gate=G.4",
+    "G.9": "--gate=G.9",
     "W-1": "--gate=W-1",
     "W-2": "--gate=W-2",
 }

@@ -1,4 +1,4 @@
-"""A runner's plugin: strikes when a gate's drill has written its n-th step line.
+"""A runner's plugin: strikes when a gate has written its n-th line of a step or a latch.
 
 What the line announces is not sent yet. Told by the environment: `KILL_GATE`, `KILL_AT`, and
 `KILL_NOTE`, the file that gets the step and its state when it has come to that. `KILL_WITH` is a
@@ -34,7 +34,8 @@ def pytest_configure() -> None:
 def _append(self: Ledger, kind: Kind, /, **fields: Any) -> Line:
     line = _write(self, kind, **fields)
     wanted, at = os.environ["KILL_GATE"], int(os.environ["KILL_AT"])
-    own = kind is Kind.STEP and fields["gate"] == wanted and fields["step"] != AFTERMATH
+    told = kind in {Kind.STEP, Kind.LATCH} and fields.get("gate") == wanted
+    own = told and fields["step"] != AFTERMATH
     if own and next(_steps) == at:
         _strike(f"{fields['step']}: {fields['state']}")
     return line

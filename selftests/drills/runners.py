@@ -8,17 +8,14 @@ import json
 import subprocess
 import sys
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import count
 from typing import TYPE_CHECKING, Any, Self
 
 from fixtures.applylog.__main__ import main as applylog
-from fixtures.applylog.history import keys
 from fixtures.applylog.ledger import Ledger
-from fixtures.applylog.record import GateRecord, Kind
-from fixtures.core.verdicts import Verdict
 from fixtures.gates import GATES
 from fixtures.session.unfinished import STEP as AFTERMATH
+from selftests.passed import CONTROL_PLANES, RUN, write
 from selftests.project.tree import ROOT
 from selftests.session.suite import Ended, environment, log_lines
 
@@ -27,8 +24,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from selftests.drills.outliving import Outliving
-
-CONTROL_PLANES = ["rke-cp01", "rke-cp02", "rke-cp03"]
 
 
 @dataclass(frozen=True)
@@ -69,16 +64,9 @@ class Runners:
     def begin_log(self) -> None:
         """A new log, in which everything but what each run must prove itself has passed."""
         self.reports = self.folder / f"reports-{next(self._numbers)}"
-        ledger = Ledger.open(self.reports, "lab", run="earlier")
         workers = [machine.name for machine in self.lab.world.layout.workers]
         nodes = {"control-plane": CONTROL_PLANES, "worker": workers}
-        for gate in GATES:
-            for key in keys(gate, nodes):
-                node = key.partition("[")[2].removesuffix("]") or None
-                record = GateRecord(
-                    gate.id, node, Verdict.PASS, "as it was", datetime.now(UTC), 0.0
-                )
-                ledger.append(Kind.GATE, identity=None, **record.fields())
+        write(Ledger.open(self.reports, "lab", run=RUN), GATES, nodes)
 
     def run(self, *arguments: str, kill: Kill | None = None) -> Ended:
         """`pytest …` as its own process; the step at which it was killed is in `struck`."""

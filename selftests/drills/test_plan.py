@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from fixtures.gates import Phase
 from selftests.drills.plans import Block, blocks, differences
 from selftests.gates.world import wetopi
+from selftests.passed import pass_all_before
 from selftests.session.suite import log_lines, suite, verdicts
 
 if TYPE_CHECKING:
@@ -75,7 +77,7 @@ def test_what_is_sent_is_what_was_planned(tmp_path: Path) -> None:
     assert planned.status == 0, planned.text
     assert "depends on the answers" not in planned.text
     assert not (tmp_path / "plan" / "lab").exists()
-    reports = tmp_path / "run"
+    reports = pass_all_before(tmp_path / "run", Phase.B)
     ran = suite("--lab", f"--reports={reports}", "-m", ALL, "--authorize=ada")
     assert ran.status == 0, ran.text
     assert set(verdicts(reports).values()) == {"PASS", "ATTESTED"}
@@ -105,6 +107,23 @@ WAIT = [
     Block("X", frozenset({B, C}), "only if A says no, repeat until it holds", 1),
     Block("X", frozenset({D}), "", 2),
 ]
+
+
+def test_no_database_is_moved_before_the_copy_is_proved_again(tmp_path: Path) -> None:
+    """The snapshots lie in the folder that is moved, so the copy off that node must be whole now.
+
+    Nothing of a database is ever removed by the drill itself.
+    """
+    planned = suite("--plan", "--lab", f"--reports={tmp_path}", "--gate=F6-3")
+    sent = [sorted(block.sent) for block in blocks(planned.text) if block.of == "F6-3"]
+    order = [each for block in sent for each in block]
+    reset = next(place for place, each in enumerate(order) if "--unit=rke2-reset-" in each)
+    moves = [place for place, each in enumerate(order) if " mv -t " in each.lower()]
+    assert len(moves) == 2
+    for after, move in zip([reset, moves[0]], moves, strict=True):
+        proofs = [each for each in order[after:move] if "sha256sum" in each]
+        assert {each.partition(" $ ")[0] for each in proofs} == {"rke-cp01", "wetopi-ops01"}
+    assert not [each for each in order if " rm -" in each and "server/db" in each]
 
 
 @pytest.mark.parametrize(

@@ -265,16 +265,3 @@ def test_a_thread_that_cannot_go_on_is_said(monkeypatch: pytest.MonkeyPatch) -> 
     measured = stepper.stop()
     assert measured.trouble == "the sampling ended early: RuntimeError: can't start new thread"
     assert unseen(measured, Limits()) == (measured.trouble,)
-
-
-def test_so_far_leaves_out_what_is_on_its_way() -> None:
-    probes = puppets()
-    stepper = Stepped(probes, PACE)
-    stepper.step(2)
-    probes[Target.NEW].held.clear()
-    stepper.step(until=CONTROL)
-    measured = stepper.sampler.so_far()
-    assert measured.seconds == 0.5
-    assert measured.blind == ()
-    probes[Target.NEW].held.set()
-    assert stepper.stop().seconds == 0.75

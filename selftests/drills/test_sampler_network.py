@@ -140,7 +140,7 @@ def test_a_steady_api_is_a_baseline(stage: Stage) -> None:
     with stage.running() as sampler:
         sampler.baseline(0.25)
         assert sampler.now >= 0.2
-        assert sampler.so_far().combined.gaps == ()
+    assert sampler.stop().combined.gaps == ()
     assert {each["ok"] for each in stage.records} == {True}
     due = [each["t"] for each in stage.records if each["target"] == "new"]
     assert sorted(due) == pytest.approx([slot * 0.05 for slot in range(len(due))])

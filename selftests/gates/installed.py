@@ -25,12 +25,17 @@ if TYPE_CHECKING:
 OPS = "wetopi-ops01"
 FIRST = "rke-cp01"
 KUBECONFIG = "~/secrets/rke2-admin-kubeconfig"
-GIT = "git -C ~/wetopi-infrastructure "
+GIT = "git --no-replace-objects -C ~/wetopi-infrastructure "
+_LOOK = GIT.replace(
+    "-C", "--no-optional-locks -c core.fsmonitor=false -c core.quotePath=true -C", 1
+)
 HEAD = GIT + "rev-parse HEAD"
 SHALLOW = GIT + "rev-parse --is-shallow-repository"
+NAMED = GIT + "rev-parse --verify d553643^{commit}"
 CONTAINS = GIT + "merge-base --is-ancestor d553643 HEAD"
 REVIEWED = GIT + "merge-base --is-ancestor HEAD refs/remotes/origin/main"
-CHANGES = GIT + "status --porcelain --untracked-files=normal"
+CHANGES = _LOOK + "status --porcelain --untracked-files=normal --ignore-submodules=none"
+HIDDEN = _LOOK + "ls-files -v | grep -v '^H '"
 ANSIBLE = "~/wetopi-infrastructure/.venv/bin/ansible-playbook --version"
 HELM = "~/bin/helm version --short"
 KUBECTL = "~/bin/kubectl version --client"
@@ -257,6 +262,7 @@ def _provision(world: Installed) -> None:
     for command, text in {
         HEAD: f"{COMMIT}\n",
         SHALLOW: "false\n",
+        NAMED: f"d553643{'0' * 33}\n",
         CONTAINS: "",
         REVIEWED: "",
         CHANGES: "",
@@ -270,6 +276,7 @@ def _provision(world: Installed) -> None:
         READ_KUBECONFIG: f"600 ubuntu regular file\n{there}",
     }.items():
         world.say(OPS, command, Reply(text))
+    world.say(OPS, HIDDEN, Reply(rc=1))
     world.say(CONTROLLER, own_digest(), Reply(f"{DIGEST}  hosts.json\n"))
     world.say(FIRST, READ_ORIGINAL, Reply(original))
     world.say(FIRST, FIND, Reply())

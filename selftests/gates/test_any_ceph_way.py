@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fixtures.judge.forwarding import accepts_both_ways, nat_only_to_the_wan
+from fixtures.judge.forwarding import accepts_both_ways
+from fixtures.judge.nat import nat_only_to_the_wan
 from fixtures.judge.plan_changes import told
 from fixtures.judge.tofu import adds_one_nic
 from fixtures.observe.answers import Misread
@@ -19,7 +20,23 @@ from lab import plan
 from lab.ceph_lan import CephLan
 from lab.tools.nft import tables
 from selftests.gates.deciding import verdict_of
-from selftests.gates.test_forwarding import BACK, GENERAL, INTERFACES, OUT, VMAP, WAN, ruleset_text
+from selftests.gates.test_forwarding import (
+    BACK,
+    BY_MAP,
+    CONC,
+    DISPATCH,
+    GENERAL,
+    IN_JUMP,
+    INTERFACES,
+    JUMP,
+    OUT,
+    TOGETHER,
+    VMAP,
+    match,
+    ruleset_text,
+    target,
+)
+from selftests.gates.test_nat import WAN, dispatch, inward
 from selftests.gates.test_tofu import CLUSTER, read
 from selftests.lab.world import world_at
 from selftests.observe.damage import VALUES, places, replaced
@@ -28,8 +45,21 @@ if TYPE_CHECKING:
     from fixtures.observe.ruleset import Ruleset
 
 PLAN = plan.document(world_at("f"))
-RULES = json.loads(ruleset_text(GENERAL, [VMAP], OUT, BACK, [WAN, {"masquerade": None}]))
-RULES["nftables"] += tables(CephLan(leg=True))
+RULES = json.loads(
+    ruleset_text(
+        GENERAL,
+        BY_MAP,
+        [VMAP],
+        [match(TOGETHER, "@conc"), {"accept": None}],
+        [{"xt": None}],
+        OUT,
+        BACK,
+        [WAN, {"masquerade": None}],
+        more=[JUMP, IN_JUMP, DISPATCH, CONC],
+    )
+)
+RULES["nftables"] += [*tables(CephLan(leg=True)), *dispatch(["eth1", {"jump": {"target": "x"}}])]
+RULES["nftables"] += inward({"vmap": {"key": TOGETHER, "data": "@disp"}}, target("SAME"))
 TABLE = parse_routes('[{"dst":"default","gateway":"203.0.113.1","dev":"eth1","flags":[]}]')
 
 

@@ -1,4 +1,4 @@
-"""What is decided of Argo CD: G.1, G.2, G.5 to G.10."""
+"""What is decided of Argo CD itself: G.2, G.5, G.10."""
 
 from __future__ import annotations
 
@@ -6,96 +6,58 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from fixtures.core.inventory import Label
+from fixtures.core.clock import Skew
 from fixtures.core.inventory_file import load
 from fixtures.core.verdicts import Undecided
-from fixtures.judge.application import in_order, synced_once, told
-from fixtures.judge.argocd import (
-    CONTROLLER,
-    DEPLOYMENTS,
-    connected,
-    pinned_versions,
-    reviewed_manifest,
-    seven_pods,
-)
-from fixtures.judge.drift import Course, candidate, key_of, nothing_to_drift
+from fixtures.judge.argocd import connected, pinned_versions, reviewed_manifest
 from fixtures.observe.answers import Read, Unknown
-from fixtures.observe.argocd import Application, Operation, Tracked
-from fixtures.observe.argocd_cli import Connection, Repositories, Versions
+from fixtures.observe.argocd_cli import Connection, Repositories, Versions, without_credential
 from fixtures.observe.argocd_manifest import Manifest, Split
 from fixtures.observe.argocd_repository import Registration
-from fixtures.observe.managed import ConfigMap
-from fixtures.observe.pods import Everywhere, Pod
 from selftests.project.tree import ROOT
 
 CLUSTER = load(ROOT / "inventories" / "wetopi.yaml")
 URL = CLUSTER.names["infrastructure_repository"]
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 READ = Read(NOW, NOW + timedelta(seconds=1))
+CLOCK = Skew(0.0, 0.01)
+GOOD = "v3.4.8+1a2b3c4.dirty"
 
 
-def pod(name: str, *, owner: str = "ReplicaSet") -> Pod:
-    labels = (Label("app.kubernetes.io/name", name),)
-    return Pod(
-        "argocd",
-        f"{name}-x",
-        name,
-        "n",
-        "Running",
-        False,
-        (owner,),
-        labels,
-        (),
-        (("c", True),),
-        False,
-    )
-
-
-PODS = (pod(CONTROLLER, owner="StatefulSet"), *map(pod, DEPLOYMENTS))
-
-
-def test_seven_pods_pass() -> None:
-    assert seven_pods(Everywhere(PODS), CLUSTER) == ()
-
-
-@pytest.mark.parametrize("missing", range(7))
-def test_each_missing_pod_is_named(missing: int) -> None:
-    (found,) = seven_pods(Everywhere(PODS[:missing] + PODS[missing + 1 :]), CLUSTER)
-    assert found.startswith(PODS[missing].uid)
-
-
-def test_no_pod_at_all_is_seven_findings() -> None:
-    assert len(seven_pods(Everywhere(()), CLUSTER)) == 7
+@pytest.mark.parametrize("version", ["v3.4.8", "v3.4.8+1a2b3c4", GOOD, "v3.4.8+"])
+def test_what_stands_before_the_build_is_the_version(version: str) -> None:
+    assert pinned_versions(Versions(version, GOOD), CLUSTER) == ()
+    assert pinned_versions(Versions(GOOD, version), CLUSTER) == ()
 
 
 @pytest.mark.parametrize(
-    "change",
-    [
-        {"ready": ()},
-        {"ready": (("c", False),)},
-        {"phase": "Pending"},
-        {"deleting": True},
-        {"owners": ("Job",)},
-        {"labels": ()},
-    ],
+    "version",
+    ["v3.4.80", "v3.4.80+1", "v3.4.8-rc1+1", "3.4.8", "v3.4", "v3.4.9+v3.4.8", "v13.4.8", "V3.4.8"],
 )
-def test_a_pod_that_is_not_as_it_should_be_fails(change: dict[str, object]) -> None:
-    pods = (replace(PODS[0], **change), *PODS[1:])  # type: ignore[arg-type]
-    assert seven_pods(Everywhere(pods), CLUSTER)
+def test_any_other_is_not_the_pinned_one_whoever_says_it(version: str) -> None:
+    (found,) = pinned_versions(Versions(version, GOOD), CLUSTER)
+    assert "the client is" in found
+    (found,) = pinned_versions(Versions(GOOD, version), CLUSTER)
+    assert "the server is" in found
+    assert len(pinned_versions(Versions(version, version), CLUSTER)) == 2
 
 
-def test_versions_are_compared_before_their_build() -> None:
-    good = "v3.4.8+1a2b3c4.dirty"
-    assert pinned_versions(Versions(good, good), CLUSTER) == ()
-    assert pinned_versions(Versions("v3.4.80+1", good), CLUSTER)
-    assert pinned_versions(Versions("v3.4.9", Unknown("silent")), CLUSTER)
+def test_a_server_that_does_not_tell_is_undecided_unless_the_client_is_wrong() -> None:
     with pytest.raises(Undecided, match="silent"):
-        pinned_versions(Versions(good, Unknown("silent")), CLUSTER)
+        pinned_versions(Versions(GOOD, Unknown("silent")), CLUSTER)
+    assert pinned_versions(Versions("v3.4.9", Unknown("silent")), CLUSTER)
+    with pytest.raises(Undecided, match="names no `argocd`"):
+        pinned_versions(Versions(GOOD, GOOD), replace(CLUSTER, versions={}))
 
 
 REGISTERED = Registration("repo-infra-https", URL, "git", True, True, False)
 CONNECTION = Connection(URL, "git", "", "Successful", "", NOW)
+
+
+INLINE = URL.replace("://", "://daxter:not-a-token@")
 
 
 def repositories(*rows: Connection) -> Repositories:
@@ -103,7 +65,11 @@ def repositories(*rows: Connection) -> Repositories:
 
 
 def test_a_repository_that_was_just_reached_passes() -> None:
-    assert connected(repositories(CONNECTION), [REGISTERED], CLUSTER) == ()
+    other = replace(REGISTERED, name="repo-1", url=URL.replace("infrastructure", "docs"))
+    for beside in ([], [other]):
+        assert connected(repositories(CONNECTION), [REGISTERED, *beside], CLOCK, CLUSTER) == ()
+    row = replace(CONNECTION, project="platform")
+    assert connected(repositories(row), [REGISTERED], CLOCK, CLUSTER) == ()
 
 
 @pytest.mark.parametrize(
@@ -119,15 +85,32 @@ def test_a_repository_that_was_just_reached_passes() -> None:
         ((CONNECTION,), []),
         ((CONNECTION,), [replace(REGISTERED, name="repo-1")]),
         ((CONNECTION,), [REGISTERED, replace(REGISTERED, name="repo-1")]),
+        # As Argo CD compares URLs, all of these are the same one.
+        *(
+            ((CONNECTION,), [REGISTERED, replace(REGISTERED, name="repo-1", url=same)])
+            for same in (URL.removesuffix(".git"), URL.upper(), URL.removesuffix(".git") + "/")
+        ),
+        (
+            (CONNECTION,),
+            [REGISTERED, replace(REGISTERED, name="repo-1", url=without_credential(INLINE))],
+        ),
+        ((replace(CONNECTION, project="default"),), [REGISTERED]),
         ((CONNECTION,), [replace(REGISTERED, password=False)]),
         ((CONNECTION,), [replace(REGISTERED, url="https://(credential)@github.com/a.git")]),
         ((CONNECTION,), [replace(REGISTERED, inline=True)]),
+        ((CONNECTION,), [replace(REGISTERED, username=False)]),
+        ((CONNECTION,), [replace(REGISTERED, type="helm")]),
+        ((replace(CONNECTION, type="oci"),), [REGISTERED]),
+        # A failure is one, however old it is.
+        ((replace(CONNECTION, state="Failed", attempted=None),), [REGISTERED]),
     ],
 )
 def test_a_repository_that_is_not_reached_or_not_registered_so_fails(
     rows: tuple[Connection, ...], registered: list[Registration]
 ) -> None:
-    assert connected(repositories(*rows), registered, CLUSTER)
+    assert connected(repositories(*rows), registered, CLOCK, CLUSTER)
+    # Whatever is unknown beside it.
+    assert connected(repositories(*rows), registered, Unknown("silent"), CLUSTER)
 
 
 @pytest.mark.parametrize(
@@ -135,90 +118,45 @@ def test_a_repository_that_is_not_reached_or_not_registered_so_fails(
     [
         replace(CONNECTION, state="Unknown"),
         replace(CONNECTION, state=""),
+        replace(CONNECTION, state="successful"),
         replace(CONNECTION, attempted=NOW - timedelta(minutes=50)),
+        replace(CONNECTION, attempted=NOW - timedelta(seconds=2)),
+        replace(CONNECTION, attempted=NOW + timedelta(seconds=30)),
+        replace(CONNECTION, attempted=None),
     ],
 )
-def test_what_the_server_does_not_know_is_undecided(row: Connection) -> None:
+def test_what_the_server_does_not_know_just_now_is_undecided(row: Connection) -> None:
     with pytest.raises(Undecided):
-        connected(repositories(row), [REGISTERED], CLUSTER)
+        connected(repositories(row), [REGISTERED], CLOCK, CLUSTER)
 
 
-TRACKED = Tracked("", "v1", "ConfigMap", "platform", "settings")
-SYNC = Operation("Succeeded", "", NOW - timedelta(hours=1), NOW, "b610209", False, ())
-APPLICATION = Application(
-    name="root",
-    project="platform",
-    sources=1,
-    repo=URL,
-    path="kubernetes/platform",
-    target="main",
-    prune=True,
-    self_heal=True,
-    destination="platform",
-    sync="Synced",
-    revision="b610209",
-    health="Healthy",
-    conditions=(),
-    operation=SYNC,
-    resources=(),
-    history=1,
-    reconciled=NOW,
-    read=READ,
-)
+def test_a_server_whose_clock_nobody_knows_is_undecided() -> None:
+    clock = Unknown("rke-platform02 is silent")
+    with pytest.raises(Undecided, match="platform02 is silent"):
+        connected(repositories(CONNECTION), [REGISTERED], clock, CLUSTER)
 
 
-def test_an_application_of_nothing_is_in_order_and_said_to_be_trivial() -> None:
-    assert in_order(APPLICATION, CLUSTER) == ()
-    assert "trivial" in told(APPLICATION)["resources"]
+@given(ahead=st.floats(-1e6, 1e6), within=st.floats(0.0, 0.5))
+def test_the_attempt_is_judged_by_the_clock_that_wrote_it(ahead: float, within: float) -> None:
+    clock = Skew(ahead, within)
+    just_now = (NOW + timedelta(seconds=ahead + 0.5)).replace(microsecond=0)
+    row = replace(CONNECTION, attempted=just_now)
+    assert connected(repositories(row), [REGISTERED], clock, CLUSTER) == ()
+    long_ago = replace(row, attempted=just_now - timedelta(minutes=2))
+    with pytest.raises(Undecided, match="the hard refresh did not try it anew"):
+        connected(repositories(long_ago), [REGISTERED], clock, CLUSTER)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"sync": "Unknown"},
-        {"sync": "OutOfSync"},
-        {"sync": ""},
-        {"health": "Progressing"},
-        {"health": ""},
-        {"conditions": (("ComparisonError", "no such path"),)},
-        {"project": "default"},
-        {"repo": "git@github.com:wetopi-platform/infrastructure.git"},
-        {"path": "kubernetes"},
-        {"target": "HEAD"},
-        {"prune": False},
-        {"self_heal": False},
-        {"sources": 2},
-    ],
-)
-def test_an_application_that_is_not_as_reviewed_fails(change: dict[str, object]) -> None:
-    (found, *_) = in_order(replace(APPLICATION, **change), CLUSTER)  # type: ignore[arg-type]
-    assert "root" in found
+def test_an_inventory_without_the_names_is_undecided() -> None:
+    with pytest.raises(Undecided, match="argocd_repository_secret"):
+        connected(repositories(CONNECTION), [REGISTERED], CLOCK, replace(CLUSTER, names={}))
 
 
-def test_what_was_compared_long_ago_is_undecided() -> None:
-    with pytest.raises(Undecided, match="old"):
-        in_order(replace(APPLICATION, reconciled=NOW - timedelta(hours=1)), CLUSTER)
-
-
-def test_an_application_that_is_not_there_fails() -> None:
-    assert in_order(None, CLUSTER)
-    assert synced_once(None, CLUSTER)
-
-
-@pytest.mark.parametrize(
-    "operation",
-    [
-        None,
-        replace(SYNC, phase="Running", finished=None),
-        replace(SYNC, phase="Failed"),
-        replace(SYNC, phase="Error"),
-        replace(SYNC, finished=None),
-        replace(SYNC, revision=""),
-    ],
-)
-def test_a_sync_that_did_not_succeed_or_does_not_say_so_fails(operation: Operation | None) -> None:
-    assert synced_once(APPLICATION, CLUSTER) == ()
-    assert synced_once(replace(APPLICATION, operation=operation), CLUSTER)
+def test_no_message_of_the_server_leaves_its_line() -> None:
+    row = replace(CONNECTION, state="Failed", message="no\nG.5 PASS\x1b[2J")
+    (found,) = connected(repositories(row), [REGISTERED], CLOCK, CLUSTER)
+    assert "\n" not in found
+    assert "\x1b" not in found
 
 
 def test_the_recorded_manifest_passes_and_another_fails() -> None:
@@ -227,73 +165,22 @@ def test_the_recorded_manifest_passes_and_another_fails() -> None:
     assert reviewed_manifest(good, CLUSTER) == ()
     assert reviewed_manifest(replace(good, sha256="1" * 64), CLUSTER)
     assert reviewed_manifest(replace(good, split=Split(0, 59)), CLUSTER)
+    assert reviewed_manifest(replace(good, split=Split(1, 57)), CLUSTER)
+    assert reviewed_manifest(replace(good, split=Split(2, 58)), CLUSTER)
     assert reviewed_manifest(None, CLUSTER)
+    (found,) = reviewed_manifest(replace(good, sha256="e223122c" + "0" * 56), CLUSTER)
+    assert "apply nothing from it" in found
     nameless = replace(CLUSTER, names={})
     with pytest.raises(Undecided, match="argocd_manifest_sha256"):
         reviewed_manifest(good, nameless)
 
 
-RECORDED = ConfigMap("platform", "settings", "u", "7", (("a", "b"),), (("region", "gra"),))
-EDITED = replace(RECORDED, data=(("region", "gra\n"),), version="8")
-BEFORE = replace(APPLICATION, resources=(TRACKED,))
-HEALED = replace(
-    BEFORE,
-    operation=Operation("Succeeded", "", NOW, NOW, "b610209", True, (TRACKED,)),
-)
-OUT = replace(BEFORE, sync="OutOfSync", resources=(replace(TRACKED, sync="OutOfSync"),))
-
-
-def test_drift_that_is_seen_healed_and_told_passes() -> None:
-    course = Course(BEFORE, RECORDED, TRACKED)
-    assert course.see(OUT, EDITED)
-    assert course.see(HEALED, replace(RECORDED, version="9")) == ()
-    course.proved()
-
-
-@pytest.mark.parametrize(
-    ("application", "item"),
-    [
-        (OUT, EDITED),
-        (BEFORE, EDITED),
-        (HEALED, None),
-        (BEFORE, RECORDED),
-        (None, RECORDED),
-        (replace(HEALED, operation=replace(HEALED.operation, automated=False)), RECORDED),  # type: ignore[type-var]
-        (replace(HEALED, operation=replace(HEALED.operation, resources=())), RECORDED),  # type: ignore[type-var]
-        (replace(HEALED, operation=replace(HEALED.operation, phase="Running")), RECORDED),  # type: ignore[type-var]
-    ],
-)
-def test_drift_that_is_not_healed_or_not_told_does_not(
-    application: Application | None, item: ConfigMap | None
-) -> None:
-    assert Course(BEFORE, RECORDED, TRACKED).see(application, item)
-
-
-def test_drift_that_nobody_saw_is_undecided() -> None:
-    course = Course(BEFORE, RECORDED, TRACKED)
-    assert course.see(HEALED, RECORDED) == ()
-    with pytest.raises(Undecided, match="never seen"):
-        course.proved()
-
-
-def test_the_drill_is_deferred_only_where_nothing_is_managed_and_that_was_compared() -> None:
-    assert "0 resources" in nothing_to_drift(APPLICATION)
-    assert nothing_to_drift(BEFORE) == ""
-    with pytest.raises(Undecided):
-        nothing_to_drift(replace(APPLICATION, sync="Unknown"))
-
-
-@pytest.mark.parametrize(
-    "kind", ["Secret", "StatefulSet", "Namespace", "PersistentVolumeClaim", "Deployment"]
-)
-def test_nothing_but_a_config_map_is_changed(kind: str) -> None:
-    other = replace(TRACKED, kind=kind)
-    with pytest.raises(Undecided):
-        candidate(replace(BEFORE, resources=(other,)))
-    assert candidate(replace(BEFORE, resources=(other, TRACKED))) == TRACKED
-
-
-def test_a_config_map_that_cannot_be_edited_is_undecided() -> None:
-    for item in (None, replace(RECORDED, data=()), replace(RECORDED, immutable=True)):
+@pytest.mark.parametrize("recorded", ["", "e223", "E223122B"])
+def test_too_short_a_digest_decides_nothing_and_its_case_does_not_matter(recorded: str) -> None:
+    names = {**CLUSTER.names, "argocd_manifest_sha256": recorded}
+    good = Manifest("install.yaml", "e223122b" + "0" * 56, Split(1, 58))
+    if len(recorded) < 8:
         with pytest.raises(Undecided):
-            key_of(item, "settings")
+            reviewed_manifest(good, replace(CLUSTER, names=names))
+    else:
+        assert reviewed_manifest(good, replace(CLUSTER, names=names)) == ()

@@ -14,10 +14,11 @@ from fixtures.judge import reach, routing
 from fixtures.observe.answers import Unknown
 from fixtures.observe.echoes import Echo, Sized
 from fixtures.observe.flip import Flip, Switch
-from fixtures.observe.hops import Trace, parse_trace
+from fixtures.observe.hop_lines import parse_traceroute
+from fixtures.observe.hops import Trace
 from fixtures.observe.kernel import Drops, Filters
 from fixtures.observe.network import Ping
-from fixtures.observe.routes import Interface, Paths, Route, parse_routes
+from fixtures.observe.routes import Interface, NoRoute, Paths, Route, parse_routes
 from selftests.gates.deciding import verdict_of
 from selftests.gates.world import ROOT
 
@@ -60,6 +61,13 @@ def test_mtu(fitting: Any, too_long: Any, verdict: str) -> None:
     assert verdict_of(lambda: reach.largest_fit(seen, CLUSTER)) == verdict
 
 
+def test_a_smaller_mtu_is_told_with_what_remembers_it() -> None:
+    seen = [Sized(node.name, str(MONITOR), FRAG, LONG) for node in CLUSTER.nodes]
+    (first, *_) = reach.largest_fit(seen, CLUSTER)
+    assert "too long for the way, which takes 1400 bytes at most" in first
+    assert "`sudo ip route flush cache`" in first
+
+
 def test_a_node_that_was_not_asked_is_not_passed_over() -> None:
     seen = [Echo(node.name, str(MONITOR), GOOD) for node in CLUSTER.nodes]
     assert reach.all_answer(seen, CLUSTER) == ()
@@ -91,15 +99,22 @@ STRANGER = route('[{"dst":"192.168.96.10","gateway":"10.72.0.1","dev":"eth0"}]')
         (" 1  10.72.0.1  0.2 ms\n 2  192.168.96.10  0.4 ms", STRANGER, "FAIL"),
         (" 1  10.72.0.2  0.2 ms\n 2  192.168.96.10  0.4 ms", ON_LINK, "FAIL"),
         (" 1  * * *\n 2  192.168.96.10  0.4 ms", THROUGH, "UNKNOWN"),
+        # The monitor answers no more probes for now; or somebody silent is between.
+        (" 1  10.72.0.2  0.2 ms\n 2  * * *\n 3  192.168.96.10  0.4 ms", THROUGH, "UNKNOWN"),
+        (" 1  10.72.0.2  0.2 ms\n 2  * * *\n 3  10.72.0.2  9 ms !H", THROUGH, "FAIL"),
+        (" 1  10.72.0.2  0.2 ms\n 2  10.72.0.2  0.4 ms !X", THROUGH, "FAIL"),
+        (" 1  10.72.0.2  0.2 ms\n 2  192.168.96.10  0.4 ms", NoRoute("refused"), "FAIL"),
+        (Unknown("rc 1: connect: Network is unreachable"), NoRoute("refused"), "FAIL"),
+        (Unknown("no tool"), THROUGH, "UNKNOWN"),
         (" 1  10.72.0.2  0.2 ms\n 2  192.168.96.10  0.4 ms", Unknown("?"), "UNKNOWN"),
     ],
 )
-def test_trace(text: str, way: Any, verdict: str) -> None:
-    good = parse_trace(" 1  10.72.0.2  0.2 ms\n 2  192.168.96.10  0.4 ms")
+def test_trace(text: str | Unknown, way: Any, verdict: str) -> None:
+    good = parse_traceroute(" 1  10.72.0.2  0.2 ms\n 2  192.168.96.10  0.4 ms")
     first = CLUSTER.nodes[0].name
+    mine = text if isinstance(text, Unknown) else parse_traceroute(text)
     seen = [
-        Trace(node.name, MONITOR, parse_trace(text) if node.name == first else good)
-        for node in CLUSTER.nodes
+        Trace(node.name, MONITOR, mine if node.name == first else good) for node in CLUSTER.nodes
     ]
     ways = [
         Paths(node.name, (), {MONITOR: way if node.name == first else THROUGH})
@@ -133,20 +148,24 @@ def test_the_leg(text: str | None, verdict: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "ping", "verdict"),
+    ("before", "after", "at_rest", "ping", "verdict"),
     [
-        (7, 7, GOOD, "PASS"),
-        (7, 10, GOOD, "FAIL"),
-        (7, 10, LOST, "FAIL"),
-        (7, 7, LOST, "UNKNOWN"),
-        (7, 0, GOOD, "UNKNOWN"),
+        (7, 7, None, GOOD, "PASS"),
+        (7, 10, 0, GOOD, "FAIL"),
+        (7, 10, 2, GOOD, "FAIL"),
+        (7, 10, 3, GOOD, "UNKNOWN"),
+        (7, 10, 9, LOST, "FAIL"),
+        (7, 10, 0, LOST, "FAIL"),
+        (7, 7, None, LOST, "UNKNOWN"),
+        (7, 0, None, GOOD, "UNKNOWN"),
     ],
 )
-def test_the_filter(before: int, after: int, ping: Ping, verdict: str) -> None:
+def test_the_filter(before: int, after: int, at_rest: int | None, ping: Ping, verdict: str) -> None:
     echoes = tuple(Echo(node.name, str(MONITOR), ping) for node in CLUSTER.nodes)
     filters = Filters({"all": 0, "eth0": 1, "eth2": 2}, ())
     judge = routing.nothing_filtered
-    assert verdict_of(lambda: judge(Drops(before, after, echoes), filters, CLUSTER)) == verdict
+    drops = Drops(before, after, echoes, at_rest)
+    assert verdict_of(lambda: judge(drops, filters, CLUSTER)) == verdict
     missing = Filters({"all": 1, "eth0": 1}, ("eth2",))
     assert verdict_of(lambda: judge(Drops(7, 7, echoes), missing, CLUSTER)) == "UNKNOWN"
 

@@ -99,8 +99,13 @@ def test_a_selector_that_finds_nothing_fails_and_is_named(gate: str) -> None:
         (
             # The node is dead: only the node controller's condition tells of it.
             {"conditions": [{"type": "Ready", "status": "False", "lastTransitionTime": SINCE}]},
-            f"Running, not Ready since {SINCE}",
+            f"Running, not Ready since {SINCE}, all containers ready but condition Ready False",
         ),
+        (
+            {"conditions": [{"type": "Ready", "status": "Unknown", "lastTransitionTime": SINCE}]},
+            "all containers ready but condition Ready Unknown",
+        ),
+        ({"conditions": []}, "all containers ready but condition Ready absent"),
     ],
 )
 def test_a_pod_that_is_not_healthy_fails(gate: str, status: dict[str, Any], says: str) -> None:

@@ -15,6 +15,20 @@ GOOD = "I0830 03:00:02.000000       1 utils.go:1] GRPC response: {} pvc-1111"
 ABORTED = "E0830 03:00:01.000000       1 utils.go:1] GRPC error: code = Aborted pvc-1111 exists"
 LAST = "E0830 03:00:03.000000       1 utils.go:1] failed to delete image csi-vol-2222"
 OTHER = "E0830 03:00:03.000000       1 utils.go:1] failed to delete image csi-vol-22223"
+UNTRUE = [
+    "I0830 03:00:04.000000       1 a.go:1] image csi-vol-2222 could not be deleted",
+    "I0830 03:00:04.000000       1 a.go:1] waiting until pvc-1111 is detached",
+    "I0830 03:00:04.000000       1 a.go:1] pvc-1111 will be removed",
+    "W0830 03:00:04.000000       1 a.go:1] retrying pvc-1111, which was deleted",
+    "I0830 03:00:04.000000       1 a.go:1] delete of pvc-1111: unsuccessful",
+]
+TRUE = [
+    "I0830 03:00:04.000000       1 a.go:1] successfully created PV pvc-1111 for PVC claim-1",
+    'I0830 03:00:04.000000       1 a.go:1] delete "pvc-1111": persistentvolume deleted succeeded',
+    "I0830 03:00:04.000000       1 a.go:1] successfully unmounted volume (0001-x pvc-1111)",
+    'I0830 03:00:04.000000       1 a.go:1] Req-ID: pvc-1111 GRPC response: {"if":"not"}',
+    "I0830 03:00:04.000000       1 a.go:1] provision claim-1 succeeded",
+]
 QUOTED = 'I0830 03:00:04.000000       1 a.go:1] readyz failed: "an error" pvc-1111'
 
 
@@ -42,6 +56,52 @@ def test_verdict(lines: tuple[str, ...], verdict: str) -> None:
     except Undecided:
         found = "UNKNOWN"
     assert found == verdict
+
+
+@pytest.mark.parametrize("line", UNTRUE)
+def test_what_tells_of_no_success_ends_no_error(line: str) -> None:
+    assert unresolved(log(GOOD, LAST, line), OURS)
+
+
+@pytest.mark.parametrize("line", TRUE)
+def test_what_tells_of_a_success_ends_an_error(line: str) -> None:
+    assert unresolved(log(GOOD, LAST, line), OURS) == ()
+
+
+def calls(*told: tuple[int, str, str]) -> list[PodLog]:
+    """Level and end of each line of numbered calls."""
+    head = "0830 03:00:04.000000       1 utils.go:1] ID:"
+    lines = (f"{text[0]}{head} {at} Req-ID: csi-vol-2222 {text[1]}" for at, *text in told)
+    return log(GOOD, *lines)
+
+
+BUSY = "GRPC error: rpc error: code = Internal desc = busy"
+DONE = 'GRPC response: {"usage":[]}'
+
+
+@pytest.mark.parametrize(
+    ("failed", "answered", "ends"),
+    [
+        ("Node/NodeUnpublishVolume", "Node/NodeUnpublishVolume", True),
+        ("Node/NodeUnpublishVolume", "Node/NodeGetVolumeStats", False),
+        ("Node/NodeUnpublishVolume", "Identity/Probe", False),
+        ("Controller/DeleteVolume", "Controller/ControllerExpandVolume", False),
+        ("Node/NodeGetVolumeStats", "Node/NodeUnpublishVolume", True),
+        ("Controller/ControllerGetVolume", "Node/NodeGetVolumeStats", False),
+    ],
+)
+def test_the_answer_to_another_call_ends_no_error(failed: str, answered: str, ends: bool) -> None:
+    first, second = f"GRPC call: /csi.v1.{failed}", f"GRPC call: /csi.v1.{answered}"
+    one_by_one = calls((27, "I", first), (27, "E", BUSY), (28, "I", second), (28, "I", DONE))
+    at_once = calls((27, "I", first), (28, "I", second), (27, "E", BUSY), (28, "I", DONE))
+    for logs in (one_by_one, at_once):
+        assert (unresolved(logs, OURS) == ()) is ends
+
+
+def test_a_look_ends_no_error_of_a_call_that_is_not_told() -> None:
+    look = (28, "I", "GRPC call: /csi.v1.Node/NodeGetVolumeStats")
+    assert unresolved(calls((27, "E", BUSY), look, (28, "I", DONE)), OURS)
+    assert unresolved(calls((27, "E", BUSY), (28, "I", DONE)), OURS) == ()
 
 
 def test_a_success_in_another_pod_does_not_count() -> None:

@@ -20,7 +20,8 @@ from fixtures.observe.controllers import Controller
 from fixtures.observe.drain import DrainRun
 from fixtures.observe.drill_units import Transient
 from fixtures.observe.nodes import parse_nodes
-from fixtures.observe.pods import Owner, Pod, parse_pods
+from fixtures.observe.pod import Owner, Pod
+from fixtures.observe.pods import parse_pods
 from selftests.gates.texts import items, node_object, pod_object
 from selftests.gates.world import wetopi
 from selftests.observe.captured import like
@@ -94,7 +95,7 @@ def test_a_controller_is_back_when_its_count_and_its_pods_say_so() -> None:
         (keeps(), THERE[:1]),
         (keeps(), [THERE[0], WEB]),
         (keeps(), [THERE[0], replace(THERE[1], deleting=True)]),
-        (keeps(), [THERE[0], replace(THERE[1], ready=())]),
+        (keeps(), [THERE[0], replace(THERE[1], containers=())]),
     ):
         (finding,) = back(controller, pods=pods)
         assert finding.startswith("Deployment default/web has 1 of 2 replicas ready away from")

@@ -1,4 +1,4 @@
-"""F1.c and F1.nat: what the gateway's rules are judged to mean."""
+"""F1.c: what the gateway's rules do with the packets between nodes and monitors."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from typing import Any
 import pytest
 
 from fixtures.core.inventory_file import load
-from fixtures.core.verdicts import Undecided
-from fixtures.judge.forwarding import accepts_both_ways, nat_only_to_the_wan
-from fixtures.observe.answers import Unknown
-from fixtures.observe.routes import Interface, Paths, parse_routes
+from fixtures.judge.forwarding import accepts_both_ways
+from fixtures.observe.routes import Interface
 from fixtures.observe.ruleset import Ruleset, parse_ruleset
 from selftests.gates.deciding import verdict_of
 from selftests.gates.world import ROOT
@@ -82,6 +80,32 @@ OTHER = {
     "chain": {"family": "ip", "table": "filter", "name": "FORWARD", "type": "filter",
               "hook": "forward", "prio": 0, "policy": "drop"},
 }  # fmt: skip
+AT = {"family": "inet", "table": "wetopi_filter"}
+DISPATCH = {
+    "map": AT | {
+        "name": "dispatch", "type": "ifname", "map": "verdict",
+        "elem": [["eth0", {"jump": {"target": "ceph"}}], ["eth1", {"drop": None}]],
+    },
+}  # fmt: skip
+BY_MAP = [{"vmap": {"key": {"meta": {"key": "iifname"}}, "data": "@dispatch"}}]
+BY_NO_MAP = [{"vmap": {"key": {"meta": {"key": "iifname"}}, "data": "@nowhere"}}]
+TCP_DPORT = {"payload": {"protocol": "tcp", "field": "dport"}}
+TOGETHER = {"concat": [DADDR, TCP_DPORT]}
+MONITOR_PORTS = {"set": [{"concat": [CEPH, port]} for port in (3300, 6789)]}
+CONC = {"set": AT | {"name": "conc", "elem": [{"concat": [CEPH, {"range": [3300, 6800]}]}]}}
+NARROW = {"set": [{"concat": ["192.168.96.10", 3300]}]}
+REPLY = [match({"ct": {"key": "direction"}}, "reply")]
+CLAMP = [match({"payload": {"protocol": "tcp", "field": "flags"}}, "syn", "in"), {"mangle": {}}]
+COUNT = [{"ct count": {"val": 10, "inv": True}}, {"drop": None}]
+QUOTA = [{"quota": {"val": 10, "val_unit": "mbytes", "inv": True}}, {"drop": None}]
+METER = [{"set": {"op": "add", "elem": {"elem": {"val": SADDR}}, "set": "@seen"}}]
+
+
+def target(name: str) -> dict[str, Any]:
+    return {"xt": {"type": "target", "name": name}}
+
+
+MATCHED = [{"xt": {"type": "match", "name": "multiport"}}]
 DROP_NODE = [match(SADDR, "10.72.0.43"), {"drop": None}]
 
 
@@ -97,6 +121,21 @@ DROP_NODE = [match(SADDR, "10.72.0.43"), {"drop": None}]
         (ruleset([match(STATE, "invalid", "in"), {"drop": None}], OUT, BACK), "PASS"),
         (ruleset(GENERAL, OUT, [match(STATE, ["established"], "in"), *BACK]), "PASS"),
         (ruleset([{"limit": {"rate": 9}}, {"drop": None}], OUT, BACK), "PASS"),
+        (ruleset(GENERAL, [match(STATE, "new"), *OUT], BACK), "PASS"),
+        # A connection is more than its first packet and the answer to that.
+        (ruleset([match(STATE, "new"), *OUT], BACK), "FAIL"),
+        (
+            ruleset([match(STATE, "established"), match(SADDR, LAN), {"drop": None}], OUT, BACK),
+            "FAIL",
+        ),
+        (
+            ruleset(
+                [match(STATE, "established"), {"limit": {"rate": 9}}, *OUT],
+                [match(STATE, "new"), *OUT],
+                BACK,
+            ),
+            "UNKNOWN",
+        ),
         (ruleset(GENERAL, OUT), "FAIL"),
         (ruleset(GENERAL, BACK), "FAIL"),
         (ruleset(GENERAL, OUT, BACK, elements=[HALVES[0]]), "FAIL"),
@@ -109,52 +148,29 @@ DROP_NODE = [match(SADDR, "10.72.0.43"), {"drop": None}]
         (ruleset(GENERAL, [{"limit": {"rate": 9}}, *OUT], BACK), "UNKNOWN"),
         (ruleset(GENERAL, OUT, [match(SADDR, "@nowhere"), ACCEPT]), "UNKNOWN"),
         (parse_ruleset('{"nftables": [{"metainfo": {}}]}'), "FAIL"),
+        # Verdicts by a map with a name, and fields that are looked at together.
+        (ruleset(BY_MAP, BACK, more=[JUMP, IN_JUMP, DISPATCH]), "PASS"),
+        (ruleset(BY_NO_MAP, OUT, BACK), "UNKNOWN"),
+        (ruleset([match(TOGETHER, MONITOR_PORTS), ACCEPT], BACK), "PASS"),
+        (ruleset([match(TOGETHER, "@conc"), ACCEPT], BACK, more=[CONC]), "PASS"),
+        (ruleset([match(TOGETHER, "@nowhere"), ACCEPT], BACK), "UNKNOWN"),
+        (ruleset([match(TOGETHER, NARROW), {"drop": None}], OUT, BACK), "UNKNOWN"),
+        # What looks at no address is no rule for the way back, as much as it accepts.
+        (ruleset(OUT, [*REPLY, ACCEPT]), "FAIL"),
+        (ruleset(OUT, [*REPLY, *BACK]), "PASS"),
+        # What decides nothing, and what nobody can say of whether it holds.
+        (ruleset(CLAMP, METER, [target("LOG")], [target("TCPMSS")], OUT, BACK), "PASS"),
+        (ruleset(COUNT, OUT, BACK), "PASS"),
+        (ruleset(QUOTA, OUT, BACK), "UNKNOWN"),
+        (ruleset([*METER, {"drop": None}], OUT, BACK), "UNKNOWN"),
+        # What iptables made; older nft do not tell what it is.
+        (ruleset([target("REJECT")], OUT, BACK), "FAIL"),
+        (ruleset([target("QUEUE")], OUT, BACK), "UNKNOWN"),
+        (ruleset([*MATCHED, {"drop": None}], OUT, BACK), "UNKNOWN"),
+        (ruleset([*MATCHED, ACCEPT], OUT, BACK), "PASS"),
+        (ruleset([{"xt": None}], OUT, BACK), "UNKNOWN"),
+        (ruleset([{"xt": None}, ACCEPT], OUT, BACK), "PASS"),
     ],
 )
 def test_forwarding(rules: Ruleset, verdict: str) -> None:
     assert verdict_of(lambda: accepts_both_ways(rules, INTERFACES, CLUSTER)) == verdict
-
-
-def nat(*rules: Any, more: Any = ()) -> Ruleset:
-    at = {"family": "ip", "table": "wetopi_nat"}
-    base = {"type": "nat", "hook": "postrouting", "prio": 100, "policy": "accept"}
-    chain = {"chain": at | {"name": "postrouting"} | base}
-    entries = [{"metainfo": {}}, chain, *more]
-    entries += [{"rule": at | {"chain": "postrouting", "expr": rule}} for rule in rules]
-    return parse_ruleset(json.dumps({"nftables": entries}))
-
-
-WAN = match({"meta": {"key": "oifname"}}, "eth1")
-HIDE = {"masquerade": None}
-INNER = {"chain": {"family": "ip", "table": "wetopi_nat", "name": "inner"}}
-IN_INNER = {"rule": {"family": "ip", "table": "wetopi_nat", "chain": "inner", "expr": [HIDE]}}
-TO_INNER = {"jump": {"target": "inner"}}
-
-
-@pytest.mark.parametrize(
-    ("rules", "verdict"),
-    [
-        (nat([match(SADDR, LAN), WAN, HIDE]), "PASS"),
-        (nat([match({"meta": {"key": "oifname"}}, {"set": ["eth1"]}), HIDE]), "PASS"),
-        (nat([WAN, TO_INNER], more=[INNER, IN_INNER]), "PASS"),
-        (nat([WAN, HIDE], [match(SADDR, LAN), HIDE]), "FAIL"),
-        (nat([WAN, HIDE], [{"snat": {"addr": "10.72.0.2"}}]), "FAIL"),
-        (nat([match({"meta": {"key": "oifname"}}, "eth0", "!="), HIDE]), "FAIL"),
-        (nat([match({"meta": {"key": "oifname"}}, {"set": ["eth1", "eth2"]}), HIDE]), "FAIL"),
-        (nat([TO_INNER], more=[INNER, IN_INNER]), "FAIL"),
-        (nat([WAN, HIDE], [{"xt": {"type": "target", "name": "MASQUERADE"}}]), "FAIL"),
-        (nat(), "FAIL"),
-        (nat([match({"meta": {"key": "oifname"}}, "@wan"), HIDE]), "UNKNOWN"),
-    ],
-)
-def test_nat(rules: Ruleset, verdict: str) -> None:
-    table = parse_routes('[{"dst":"default","gateway":"203.0.113.1","dev":"eth1","flags":[]}]')
-    paths = Paths("wetopi-natgw01", table, {})
-    assert verdict_of(lambda: nat_only_to_the_wan(rules, paths, CLUSTER)) == verdict
-
-
-def test_without_a_single_wan_nothing_is_said_of_nat() -> None:
-    for table in ((), Unknown("nobody there")):
-        paths = Paths("wetopi-natgw01", table, {})
-        with pytest.raises(Undecided):
-            nat_only_to_the_wan(nat([WAN, HIDE]), paths, CLUSTER)

@@ -142,12 +142,43 @@ def test_what_could_not_be_asked_is_never_nothing(name: str, reply: Reply) -> No
         judged(world(**{name: reply}))
 
 
+KLOG = "E1130 12:58:35.959488     825 memcache.go:265] "
+NOT_LISTED = "couldn't get resource list for {}: the server cannot handle the request"
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        KLOG + f'"Unhandled Error" err="{NOT_LISTED.format("metrics.k8s.io/v1beta1")}"\n',
+        KLOG + NOT_LISTED.format("metrics.k8s.io/v1beta1") + "\n",
+        "W1130 12:58:35.959488     825 cached_discovery.go:87] failed to write cache: no space\n",
+        "I1130 12:58:35.959488     825 discovery/round_trippers.go:45] throttled\n",
+        "Warning: cilium.io/v2alpha1 is deprecated in v1.40+\n",
+        "sudo: unable to resolve host rke-cp02: Name or service not known\n",
+        "bash: warning: setlocale: LC_ALL: cannot change locale (es_ES.UTF-8)\n",
+    ],
+)
+@pytest.mark.parametrize("after", [False, True])
+def test_what_stands_beside_the_answer_does_not_hide_it(beside: str, after: bool) -> None:
+    """Without a CNI, nothing serves `metrics.k8s.io`: kubectl says so each time it is asked."""
+    stderr = NO_TYPE + beside if after else beside * 3 + NO_TYPE
+    assert judged(world(CILIUM=Reply(stderr=stderr, rc=1))) == ()
+
+
 @pytest.mark.parametrize(
     "stderr",
     [
+        "",
         NO_TYPE + "more\n",
+        NO_TYPE * 2,
         'error: the server doesn\'t have a resource type "pods"\n',
         "E1130 memcache.go:265] couldn't get current server API group list\n" + NO_TYPE,
+        f'{KLOG}"Unhandled Error" err="couldn\'t get current server API group list: x"\n{NO_TYPE}',
+        f'{KLOG}"Unhandled Error" err="{NOT_LISTED.format("cilium.io/v2")}"\n{NO_TYPE}',
+        f"{KLOG}{NOT_LISTED.format('cilium.io/v2alpha1')}\n{NO_TYPE}",
+        f"{KLOG}{NOT_LISTED.format('v1')}\n{NO_TYPE}",
+        f"W1130 12:58:35.959488     825 x.go:1] {NOT_LISTED.format('cilium.io/v2')}\n{NO_TYPE}",
+        KLOG + NOT_LISTED.format("metrics.k8s.io/v1beta1") + "\n",
     ],
 )
 def test_only_the_api_itself_can_say_that_there_is_no_such_type(stderr: str) -> None:

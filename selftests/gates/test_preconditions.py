@@ -11,14 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.core.statements import Statement
-from fixtures.core.verdicts import Undecided
+from fixtures.core.requests import CONTROLLER, HostCommand
 from fixtures.judge.ansible_hosts import reaches_all
-from fixtures.judge.preconditions import facts_agree, names_every_vm
+from fixtures.judge.cluster_facts import facts_agree
+from fixtures.judge.preconditions import controller_ready
 from fixtures.observe.ansible_hosts import Rendered, parse_hosts
-from fixtures.observe.answers import Misread
+from fixtures.observe.answers import Misread, Unknown
+from fixtures.observe.controller import Controller
 from fixtures.observe.files import FileFacts
+from fixtures.observe.tools import Tool
+from selftests.gates.checkout_stand import verdict as judged
 from selftests.gates.world import wetopi
+from selftests.observe.damage import quick
 
 PRIVATE = FileFacts(0o600, "ada", "ada", "regular file")
 CLUSTER = wetopi()
@@ -90,6 +94,12 @@ def test_variables_of_groups_count_and_the_host_has_the_last_word() -> None:
             {"ansible_ssh_common_args": f"-o ProxyCommand='ssh -W %h:%p {JUMP.split('=')[1]}'"},
             "",
         ),
+        ("rke-cp01", {"ansible_ssh_args": "-o ProxyJump=root@203.0.113.9"}, "jump through `root@"),
+        ("rke-cp01", {"ansible_ssh_extra_args": "-o ProxyJump=root@203.0.113.9"}, ""),
+        ("rke-cp01", {"ansible_connection": "local"}, "ansible_connection `local`, expected ssh"),
+        ("rke-cp01", {"ansible_connection": "paramiko_ssh"}, "expected ssh"),
+        ("rke-cp01", {"ansible_connection": "ssh"}, ""),
+        ("wetopi-ops01", {"ansible_connection": "local"}, "expected ssh"),
         ("wetopi-ops01", {"ansible_host": "10.72.0.10"}, ""),
     ],
 )
@@ -102,6 +112,15 @@ def test_each_vm_is_reached_through_the_bastion(
     assert (said in found) if said else found == ""
 
 
+def test_no_argument_is_told() -> None:
+    hosts = vms()
+    command = "sshpass -p hunter2 ssh -W %h:%p ubuntu@203.0.113.9"
+    hosts["rke-cp01"] |= {"ansible_ssh_common_args": f"-o ProxyCommand='{command}'"}
+    found = findings(grouped(hosts))
+    assert "its SSH arguments have a ProxyCommand that is not ssh -W %h:%p" in found
+    assert "hunter2" not in found
+
+
 @pytest.mark.parametrize(
     ("local", "said"),
     [
@@ -110,6 +129,11 @@ def test_each_vm_is_reached_through_the_bastion(
         ({"ansible_connection": "local"}, "ansible_become None"),
         ({"ansible_connection": "local", "ansible_become": True}, "ansible_become True"),
         ({"ansible_connection": "local", "ansible_become": "no"}, ""),
+        ({"ansible_connection": "local", "ansible_become": 0}, ""),
+        ({"ansible_connection": "local", "ansible_become": "Off"}, ""),
+        ({"ansible_connection": "local", "ansible_become": 1}, "ansible_become True"),
+        ({"ansible_connection": "local", "ansible_become": "maybe"}, "ansible_become None"),
+        ({"ansible_connection": "local", "ansible_become": [False]}, "ansible_become None"),
     ],
 )
 def test_localhost_is_local_and_unprivileged(local: dict[str, Any] | None, said: str) -> None:
@@ -128,6 +152,7 @@ def test_missing_and_unknown_vms_and_an_open_file_are_named() -> None:
     assert "0640" in found
 
 
+@quick
 @given(
     st.recursive(
         st.none() | st.booleans() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)
@@ -162,12 +187,28 @@ def test_facts_that_do_not_fit_together_are_named(change: dict[str, Any], said: 
     assert said in "; ".join(facts_agree(cluster))
 
 
-def test_every_vm_is_named_by_name_or_by_id() -> None:
-    names = [CLUSTER.bastion.name, *(node.name for node in CLUSTER.nodes), "wetopi-natgw01"]
-    assert names_every_vm(Statement("0.6", " ".join(names), "ada", "now"), CLUSTER) == ()
-    with pytest.raises(Undecided, match="does not name wetopi-natgw01"):
-        names_every_vm(Statement("0.6", " ".join(names[:-1]), "ada", "now"), CLUSTER)
-    with pytest.raises(Undecided, match="rke-cp01"):
-        names_every_vm(
-            Statement("0.6", " ".join(names).replace("cp01", "cp011"), "a", "n"), CLUSTER
-        )
+@pytest.mark.parametrize(
+    ("version", "pinned", "verdict"),
+    [
+        ("2.21.3", "2.21.3", "PASS"),
+        ("2.21.30", "2.21.3", "FAIL"),
+        ("2.21.3rc1", "2.21.3", "FAIL"),
+        (None, "2.21.3", "FAIL"),
+        (None, None, "FAIL"),
+        ("2.21.3", None, "UNKNOWN"),
+        (Unknown("no answer"), "2.21.3", "UNKNOWN"),
+    ],
+)
+def test_ansible_is_the_pinned_one(
+    version: str | Unknown | None, pinned: str | None, verdict: str
+) -> None:
+    request = HostCommand(CONTROLLER, "ansible-playbook --version", 5)
+    seen = Controller(Tool("ansible-core", request, version), "rke-cp01")
+    cluster = replace(CLUSTER, versions={"ansible-core": pinned} if pinned else {})
+    assert judged(lambda: controller_ready(seen, cluster))[0] == verdict
+
+
+def test_without_a_way_to_the_first_control_plane_the_controller_is_not_ready() -> None:
+    request = HostCommand(CONTROLLER, "ansible-playbook --version", 5)
+    seen = Controller(Tool("ansible-core", request, "2.21.3"), Unknown("no way"))
+    assert judged(lambda: controller_ready(seen, CLUSTER)) == ("UNKNOWN", "no way")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,8 +20,6 @@ from selftests.gates.drilling import node
 from selftests.gates.world import wetopi
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from fixtures.judge.findings import Findings
     from fixtures.observe.rke2_config import Values
 
@@ -155,7 +155,8 @@ def test_another_token(tmp_path: Path) -> None:
 
 def test_no_token_to_compare_with_is_undecided(tmp_path: Path) -> None:
     setup = ServerSetup(HOST, UNIT, frozenset(), DIGEST)
-    for path in (None, tmp_path / "absent", tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (None, tmp_path / "absent", tmp_path, tmp_path / "pipe", Path("/dev/zero")):
         with pytest.raises(Undecided):
             same_token(setup, path)
 

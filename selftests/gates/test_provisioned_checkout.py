@@ -10,6 +10,8 @@ from selftests.gates.installed import (
     COMMIT,
     CONTAINS,
     HEAD,
+    HIDDEN,
+    NAMED,
     OPS,
     REVIEWED,
     SHALLOW,
@@ -20,6 +22,11 @@ from selftests.gates.world import Reply
 
 GONE = "fatal: cannot change to '/home/ubuntu/wetopi-infrastructure': No such file or directory\n"
 NO_REPOSITORY = "fatal: not a git repository (or any of the parent directories): .git\n"
+DAMAGED = "fatal: not a git repository: /home/ubuntu/elsewhere/.git/worktrees/ops\n"
+AMBIGUOUS = (
+    "error: short object ID d553643 is ambiguous\nhint: The candidates are:\n"
+    "fatal: Not a valid commit name d553643\n"
+)
 BEHIND = "neither d553643 nor a descendant"
 
 
@@ -52,6 +59,14 @@ def unknown_commit(name: str, kind: str = "commit") -> Reply:
         (CHANGES, Reply("nothing to commit, working tree clean\n"), "UNKNOWN", ""),
         (CHANGES, Reply("", "fatal: index file corrupt\n", 128), "UNKNOWN", "index file corrupt"),
         (SHALLOW, Reply("perhaps\n"), "PASS", ""),
+        (HEAD, Reply(stderr=DAMAGED, rc=128), "UNKNOWN", "worktrees/ops"),
+        (NAMED, Reply(f"{'a' * 40}\n"), "UNKNOWN", "the name of a branch or a tag"),
+        (NAMED, Reply(stderr="fatal: Needed a single revision\n", rc=128), "UNKNOWN", "Needed"),
+        (CONTAINS, Reply(stderr=AMBIGUOUS, rc=128), "UNKNOWN", ""),
+        (HIDDEN, Reply("h ansible/site.yml\nS ansible/x.yml\n"), "UNKNOWN", "and 1 more"),
+        (HIDDEN, Reply("", "fatal: index file corrupt\n", 1), "UNKNOWN", "index file corrupt"),
+        (HIDDEN, Reply("", LOCALE, 1), "PASS", ""),
+        (HIDDEN, Reply("", "bash: grep: command not found\n", 127), "UNKNOWN", "tool missing"),
     ],
 )
 def test_checkout(command: str, reply: Reply, verdict: str, said: str) -> None:
@@ -66,6 +81,24 @@ def test_a_history_that_is_cut_off_proves_nothing(shallow: str) -> None:
     world.say(OPS, SHALLOW, Reply(shallow))
     world.say(OPS, CONTAINS, unknown_commit("d553643"))
     assert decide(world, "E.0").verdict == "UNKNOWN"
+
+
+@pytest.mark.parametrize("command", [CONTAINS, REVIEWED])
+def test_no_in_a_history_that_is_cut_off_proves_nothing(command: str) -> None:
+    world = installed()
+    world.say(OPS, SHALLOW, Reply("true\n"))
+    assert decide(world, "E.0").verdict == "PASS"
+    world.say(OPS, command, Reply(rc=1))
+    decided = decide(world, "E.0")
+    assert decided.verdict == "UNKNOWN"
+    assert "fetch --unshallow" in decided.text
+
+
+def test_changes_are_known_whatever_is_hidden() -> None:
+    world = installed()
+    world.say(OPS, CHANGES, Reply(" M ansible/x.yml\n"))
+    world.say(OPS, HIDDEN, Reply(silent="ops01: no answer within 15 s"))
+    assert decide(world, "E.0").verdict == "FAIL"
 
 
 def test_many_changes_are_told_in_part() -> None:

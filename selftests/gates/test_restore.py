@@ -72,6 +72,8 @@ def test_a_marker_is_made_read_and_removed_by_name() -> None:
 
 def test_a_marker_that_the_api_does_not_have() -> None:
     assert seen(Reply(stderr=ABSENT, rc=1)) is None
+    remark = "sudo: unable to resolve host rke-cp02: Name or service not known\n"
+    assert seen(Reply(stderr=remark + ABSENT, rc=1)) is None
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 
 from fixtures.core.inventory import Vm
 from fixtures.core.verdicts import Undecided
+from fixtures.drills.snapshot import folder_on_bastion
 from fixtures.judge.snapshot import (
     equal,
     listed,
@@ -33,6 +34,19 @@ NAME = f"{BASE}-{NODE}-1796044509"
 PATH = f"/var/lib/rancher/rke2/server/db/snapshots/{NAME}"
 SNAPSHOT = Saved(NAME, BASE, NODE, 1796044509, compressed=False)
 HASH = "a" * 64
+
+
+@pytest.mark.parametrize("folder", ["~/rke2-snapshots", "/srv/backup/rke2", "~/a.b/c-d_e"])
+def test_the_inventory_says_where_the_copy_is_kept(folder: str) -> None:
+    assert folder_on_bastion(wetopi()) == "~/rke2-snapshots"
+    assert folder_on_bastion(replace(wetopi(), operations={"snapshots": folder})) == folder
+    assert folder_on_bastion(replace(wetopi(), operations={})) == "~/rke2-snapshots"
+
+
+@pytest.mark.parametrize("folder", ["", "snapshots", "~", "/", "/a b", "~/x;rm -rf ~", "/a/$HOME"])
+def test_a_folder_that_is_no_plain_path_is_undecided(folder: str) -> None:
+    with pytest.raises(Undecided, match=r"operations\.snapshots is "):
+        folder_on_bastion(replace(wetopi(), operations={"snapshots": folder}))
 
 
 @pytest.mark.parametrize(

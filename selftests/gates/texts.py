@@ -194,6 +194,7 @@ def pod_object(name: str, node: str = "", namespace: str = "kube-system", **chan
         "spec": {"nodeName": node} | changes.get("spec", {}),
         "status": {
             "phase": changes.get("phase", "Running"),
+            "conditions": [{"type": "Ready", "status": "True"}],
             "containerStatuses": [{"name": "main", "ready": True}],
         },
     }

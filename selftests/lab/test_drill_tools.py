@@ -72,6 +72,11 @@ def test_a_copy_goes_on_where_it_was_cut() -> None:
             "/var/lib/rancher/rke2/server/db\n",
         ),
         ("printf 'a\\nb' | { read x; echo $x; }", "a\n"),
+        # As GNU sed does each of them.
+        ("printf 'aXbXcX' | sed 's/X/-/2g'", "aXb-c-"),
+        ("printf 'aXbXcX' | sed 's/X/-/2'", "aXb-cX"),
+        ("printf 'ab\\ncd\\n' | sed -E '/^a/!s/(.)(.)/\\2\\1/; s/b/&&/'", "abb\ndc\n"),
+        ("printf 'ab\\ncd\\n' | sed '/a/d;s/c/C/'", "Cd\n"),
     ],
 )
 def test_a_tool(line: str, out: str) -> None:

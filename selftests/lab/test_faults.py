@@ -29,6 +29,7 @@ SAMPLES: dict[str, object] = {
     "source": "rke-cp01",
     "target": "rke-cp02",
     "image": "nginx",
+    "hypervisor": "ns3243421",
 }
 
 

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures.observe.checkout import parse_changes, parse_flag, parse_head
 from fixtures.observe.cilium_health import parse_health
-from fixtures.observe.cilium_lan import Way, parse_knocks
+from fixtures.observe.cilium_lan import parse_knocks
 from fixtures.observe.cilium_release import parse_releases
 from fixtures.observe.cilium_status import parse_status
+from fixtures.observe.door import Door
+from fixtures.observe.git import parse_changes, parse_flag, parse_head
 from fixtures.observe.tools import parse_version
 from lab.checkouts import infrastructure
 from lab.cilium import agent_on
@@ -126,15 +127,15 @@ def test_without_its_socket_cilium_health_ends_otherwise() -> None:
 @pytest.mark.parametrize(
     ("fault", "ways"),
     [
-        (None, (Way.OPEN, Way.OPEN)),
-        (("hubble-port-dropped", "rke-cp02"), (Way.TIMED_OUT, Way.OPEN)),
-        (("host-unreachable", "rke-cp02"), (Way.TIMED_OUT, Way.OPEN)),
-        (("host-down", "rke-cp02"), (Way.UNREACHABLE, Way.OPEN)),
-        (("cilium-not-installed", None), (Way.REFUSED, Way.REFUSED)),
+        (None, (Door.OPEN, Door.OPEN)),
+        (("hubble-port-dropped", "rke-cp02"), (Door.TIMED_OUT, Door.OPEN)),
+        (("host-unreachable", "rke-cp02"), (Door.TIMED_OUT, Door.OPEN)),
+        (("host-down", "rke-cp02"), (Door.NO_ROUTE, Door.OPEN)),
+        (("cilium-not-installed", None), (Door.REFUSED, Door.REFUSED)),
     ],
 )
 def test_a_port_nobody_answers_at_is_named(
-    fault: tuple[str, object] | None, ways: tuple[Way, ...]
+    fault: tuple[str, object] | None, ways: tuple[Door, ...]
 ) -> None:
     world = world_at("e", *([fault] if fault else []))
     line = knocking(FIRST, CPS).replace("timeout 10", "timeout 0.2")

@@ -144,11 +144,13 @@ def test_everything_is_private(served: subprocess.Popen[str], tmp_path: Path) ->
         (["serve", "--phase=z"], "no phase `z`"),
         (["serve", "--rtt=soon"], "`soon` is not a round-trip time"),
         (["serve", "--scenario=/nowhere.yaml"], "/nowhere.yaml: the scenario cannot be read"),
+        (["serve", "--scenario=/dev/zero"], "/dev/zero: not a scenario: it is no regular file"),
+        (["describe", "--reports=/dev/zero"], "lab: /dev/zero/.lab: Not a directory"),
         (["frobnicate"], "invalid choice"),
     ],
 )
 def test_mistakes_end_with_one_line(arguments: list[str], said: str, tmp_path: Path) -> None:
-    process = start(*arguments, f"--reports={tmp_path}")
+    process = start(f"--reports={tmp_path}", *arguments)
     _, complaint = process.communicate(timeout=20)
     assert process.returncode == 4
     assert said in complaint

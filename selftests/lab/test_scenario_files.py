@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+import os
+from pathlib import Path
 
 import pytest
 
 from lab.phase import Phase
 from lab.scenario import ScenarioError, load
 from selftests.lab.world import KUBECTL, ask, etcdctl, world_at
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 EVERYTHING = """\
 name: two nodes hold the VIP
@@ -144,3 +142,25 @@ def test_a_wrong_parameter_is_found_with_its_line(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match="cannot be read: No such file"):
         load(tmp_path / "none.yaml")
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("/dev/zero", "it is no regular file"),
+        ("{}/pipe", "it is no regular file"),
+        ("{}", "cannot be read: Is a directory"),
+        ("{}/large.yaml", "it is larger than 1 MiB"),
+        ("{}/deep.yaml", "not YAML: "),
+        ("{}/latin-1.yaml", "it is not UTF-8"),
+    ],
+)
+def test_what_is_no_scenario_is_refused_at_once(tmp_path: Path, path: str, said: str) -> None:
+    """A device never ends, a pipe waits for whoever writes into it."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "large.yaml").write_bytes(b"#" * ((1 << 20) + 1))
+    (tmp_path / "deep.yaml").write_text("[" * 500_000)
+    (tmp_path / "latin-1.yaml").write_bytes(b"name: gr\xfc\xdf\n")
+    with pytest.raises(ScenarioError, match=said) as caught:
+        load(Path(path.format(tmp_path)))
+    assert str(caught.value).startswith(path.format(tmp_path))

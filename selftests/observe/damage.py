@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+
+from fixtures.observe.answers import Misread
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import pytest
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
@@ -59,3 +67,42 @@ def replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:
     copy = value.copy()
     copy[path[0]] = replaced(value[path[0]], path[1:], new)
     return copy
+
+
+class AnyAnswer:
+    """Whatever it is given, a reader reads it, or says that it cannot.
+
+    A module takes these tests over in a class of its own.
+
+    Attributes:
+        samples: name → the reader, and a real answer.
+    """
+
+    samples: ClassVar[Mapping[str, tuple[Callable[[str], object], str]]]
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        """Each test of each sample, and what damages JSON of those that are JSON."""
+        of_json = metafunc.function is type(self).test_json_with_one_value_of_another_type
+        begins = ("{", "[") if of_json else ""
+        names = [n for n, (_, text) in self.samples.items() if text.lstrip().startswith(begins)]
+        metafunc.parametrize("name", names)
+
+    def _survives(self, name: str, text: str) -> None:
+        with suppress(Misread):
+            self.samples[name][0](text)
+
+    @quick
+    @given(text=st.text(max_size=200) | st.lists(PIECES, max_size=40).map("".join))
+    @example(text="600 x 99999999999999999999 regular file\n")
+    def test_any_text(self, name: str, text: str) -> None:
+        self._survives(name, text)
+
+    @quick
+    @given(data=st.data())
+    def test_a_damaged_answer(self, name: str, data: st.DataObject) -> None:
+        self._survives(name, damaged(data, self.samples[name][1]))
+
+    @quick
+    @given(data=st.data())
+    def test_json_with_one_value_of_another_type(self, name: str, data: st.DataObject) -> None:
+        self._survives(name, retyped(data, self.samples[name][1]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from base64 import b64encode
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fixtures.observe.answers import Misread
-from fixtures.observe.argocd import parse_application, parse_space
-from fixtures.observe.argocd_cli import parse_repositories, parse_versions, without_credential
-from fixtures.observe.argocd_manifest import Split, parse_digest, parse_split
+from fixtures.observe.application import parse_application
+from fixtures.observe.argocd import parse_space
+from fixtures.observe.argocd_cli import parse_repositories, parse_versions
+from fixtures.observe.argocd_manifest import parse_digest, parse_split
 from fixtures.observe.argocd_repository import parse_registrations
 from fixtures.observe.managed import parse_config_map
-from lab.gitops_manifest import text as manifest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,6 +86,112 @@ def test_an_application_that_was_never_compared_is_read() -> None:
     )
 
 
+def changed(path: str, value: Any, **status: Any) -> str:
+    """An Application with one more value, at a path of keys."""
+    document = json.loads(application(**status))
+    *keys, last = path.split(".")
+    part = document
+    for key in keys:
+        part = part.setdefault(key, {})
+    part[last] = value
+    return json.dumps(document)
+
+
+@pytest.mark.parametrize(
+    ("destination", "server", "namespace"),
+    [
+        (
+            {"server": "https://kubernetes.default.svc", "namespace": "a"},
+            "https://kubernetes.default.svc",
+            "a",
+        ),
+        ({"name": "in-cluster"}, "in-cluster", ""),
+        ({}, "", ""),
+    ],
+)
+def test_where_it_applies_to(destination: dict[str, str], server: str, namespace: str) -> None:
+    seen = parse_application(changed("spec.destination", destination))
+    assert (seen.server, seen.destination) == (server, namespace)
+
+
+def test_what_it_was_compared_with_is_read_if_it_is_told() -> None:
+    assert parse_application(application(sync={"status": "Synced"})).compared is None
+    source = {"repoURL": "https://x/y.git", "path": "p", "targetRevision": "other"}
+    told = application(sync={"status": "Synced", "comparedTo": {"source": source}})
+    assert parse_application(told).compared == ("https://x/y.git", "p", "other")
+    assert parse_application(application(sync={"comparedTo": {}})).compared == ("", "", "")
+
+
+def test_a_time_that_cannot_be_read_is_none() -> None:
+    for told in ("yesterday", "", None, 5):
+        seen = parse_application(
+            application(
+                reconciledAt=told, operationState={"phase": "Succeeded", "finishedAt": told}
+            )
+        )
+        assert seen.operation is not None
+        assert (seen.reconciled, seen.operation.finished) == (None, None)
+
+
+def test_what_is_still_to_come_is_read() -> None:
+    seen = parse_application(application(operationState={"phase": "Succeeded"}))
+    assert (seen.deleting, seen.requested) == (None, False)
+    assert seen.operation is not None
+    assert not seen.operation.dry
+    going = parse_application(changed("metadata.deletionTimestamp", "2026-11-30T12:00:00Z"))
+    assert going.deleting is not None
+    assert parse_application(changed("operation", {"sync": {"revision": "main"}})).requested
+    state = {"phase": "Succeeded", "operation": {"sync": {"dryRun": True}}}
+    tried = parse_application(application(operationState=state)).operation
+    assert tried is not None
+    assert tried.dry
+
+
+def test_two_sources_are_two_and_neither_is_the_one() -> None:
+    source = {"repoURL": "https://x/y.git", "path": "p", "targetRevision": "main"}
+    seen = parse_application(changed("spec.sources", [source, source]))
+    assert seen.sources == 2
+    document = json.loads(application())
+    del document["spec"]["source"]
+    assert parse_application(json.dumps(document)).sources == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("kind", "AppProject"),
+        ("spec.project", 7),
+        ("spec.syncPolicy.automated.prune", "true"),
+        ("spec.syncPolicy.automated", "on"),
+        ("status.resources", {}),
+        ("status.resources", ["x"]),
+        ("status.operationState", []),
+        ("status.operationState.operation.initiatedBy.automated", "yes"),
+        ("status.conditions", [{"type": 1}]),
+        ("status.sync.comparedTo", "x"),
+        ("metadata.name", None),
+    ],
+)
+def test_what_is_of_another_type_is_no_answer(path: str, value: Any) -> None:
+    with pytest.raises(Misread):
+        parse_application(changed(path, value))
+
+
+WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\r\n"), max_size=12)
+
+
+@given(WORDS, WORDS, st.sampled_from(["Synced", "OutOfSync", "Unknown"]))
+def test_what_an_application_says_is_read_as_it_is(name: str, message: str, sync: str) -> None:
+    row = {"kind": "ConfigMap", "version": "v1", "namespace": "a", "name": name, "status": sync}
+    condition = {"type": "ComparisonError", "message": message}
+    seen = parse_application(
+        application(sync={"status": sync}, resources=[row], conditions=[condition], history=[{}])
+    )
+    (resource,) = seen.resources
+    assert (resource.name, resource.sync, seen.sync) == (name, sync, sync)
+    assert (seen.conditions, seen.history) == ((("ComparisonError", message),), 1)
+
+
 def test_a_policy_that_is_turned_off_is_none() -> None:
     document = json.loads(application())
     document["spec"]["syncPolicy"]["automated"]["enabled"] = False
@@ -103,100 +208,3 @@ def test_what_a_sync_applied_is_read_from_its_result_or_from_what_was_asked() ->
         seen = parse_application(application(operationState={"phase": "Succeeded", **state}))
         assert seen.operation is not None
         assert [str(each) for each in seen.operation.resources] == ["ConfigMap platform/a"]
-
-
-def test_versions_are_read_with_their_build() -> None:
-    text = "argocd: v3.4.8+1a2b3c4.dirty\nargocd-server: v3.4.8+1a2b3c4\n"
-    assert parse_versions(text) == {
-        "argocd": "v3.4.8+1a2b3c4.dirty",
-        "argocd-server": "v3.4.8+1a2b3c4",
-    }
-
-
-@pytest.mark.parametrize("text", ["", "argocd-server: v3.4.8\n", "argocd: v1\nargocd: v2\n"])
-def test_what_does_not_tell_the_client_is_no_answer(text: str) -> None:
-    with pytest.raises(Misread):
-        parse_versions(text)
-
-
-@pytest.mark.parametrize("text", ["[]", "null"])
-def test_no_repository_is_an_answer(text: str) -> None:
-    assert parse_repositories(text) == ()
-
-
-@given(secret=st.from_regex(r"[A-Za-z0-9]{8,20}", fullmatch=True))
-def test_a_credential_in_a_url_is_never_kept(secret: str) -> None:
-    seen = without_credential(f"https://user:{secret}@github.com/a/b.git")
-    assert secret not in seen
-    assert seen != "https://github.com/a/b.git"
-
-
-def test_an_ssh_url_is_kept_as_it_is() -> None:
-    assert without_credential("git@github.com:a/b.git") == "git@github.com:a/b.git"
-
-
-def test_no_value_of_a_registration_is_kept() -> None:
-    def coded(text: str) -> str:
-        return b64encode(text.encode()).decode()
-
-    data = {"url": coded("https://x/y.git"), "type": coded("git"), "password": coded("hush-hush")}
-    metadata = {"name": "repo", "annotations": {"managed-by": "argocd.argoproj.io"}}
-    item = {"metadata": metadata, "data": data}
-    (seen,) = parse_registrations(json.dumps({"kind": "SecretList", "items": [item]}))
-    assert (seen.url, seen.type, seen.username, seen.password, seen.inline) == (
-        "https://x/y.git",
-        "git",
-        False,
-        True,
-        True,
-    )
-    assert "hush" not in repr(seen)
-
-
-def marks(text: str) -> str:
-    wanted = ("---", "apiVersion:", "kind: CustomResourceDefinition")
-    lines = text.splitlines()
-    return "".join(
-        f"{line}\n"
-        for line in lines
-        if line in wanted
-        or line.startswith("apiVersion:")
-        or line == "  name: applicationsets.argoproj.io"
-    )
-
-
-def test_the_manifest_splits_as_awk_splits_it() -> None:
-    assert parse_split(marks(manifest())) == Split(1, 58)
-
-
-@pytest.mark.parametrize(
-    ("lines", "split"),
-    [
-        ([], Split(0, 0)),
-        (["apiVersion: v1", "kind: CustomResourceDefinition"], Split(0, 1)),
-        # A name of the same text in another kind, or before the kind, goes with the rest.
-        (["apiVersion: v1", "  name: applicationsets.argoproj.io"], Split(0, 1)),
-        (
-            [
-                "apiVersion: v1",
-                "  name: applicationsets.argoproj.io",
-                "kind: CustomResourceDefinition",
-            ],
-            Split(0, 1),
-        ),
-        (
-            [
-                "---",
-                "apiVersion: v1",
-                "kind: CustomResourceDefinition",
-                "  name: applicationsets.argoproj.io",
-                "---",
-                "---",
-                "apiVersion: v1",
-            ],
-            Split(1, 1),
-        ),
-    ],
-)
-def test_documents_are_counted_as_the_runbook_counts_them(lines: list[str], split: Split) -> None:
-    assert parse_split("".join(f"{line}\n" for line in lines)) == split

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from fixtures.observe.answers import Misread
 from fixtures.observe.claims import parse_replies
+from fixtures.observe.door import Door
 from fixtures.observe.flip import Switch, parse_switch
-from fixtures.observe.hops import parse_trace
+from fixtures.observe.hop_lines import parse_tracepath, parse_traceroute
 from fixtures.observe.kernel import parse_counter, parse_filters
-from fixtures.observe.knocks import Met, met_by_bash, met_by_nc
+from fixtures.observe.knocks import met_by_bash, met_by_nc
 from fixtures.observe.routes import parse_interfaces, parse_routes, parse_way
 from fixtures.observe.ruleset import parse_ruleset
 from fixtures.observe.tofu import parse_plan
@@ -34,7 +35,8 @@ PARSERS: list[Callable[[str], object]] = [
     parse_routes,
     parse_ruleset,
     parse_switch,
-    parse_trace,
+    parse_tracepath,
+    parse_traceroute,
     parse_way,
     lambda text: parse_filters(text, text),
 ]
@@ -98,36 +100,40 @@ def test_anything_is_read_or_refused(parse: Callable[[str], object], text: str) 
 @pytest.mark.parametrize(
     ("rc", "stderr", "met"),
     [
-        (0, "Connection to 192.168.96.10 3300 port [tcp/*] succeeded!", Met.OPEN),
-        (0, "Connection to mon (192.168.96.10) 3300 port [tcp/ceph] succeeded!", Met.OPEN),
-        (0, "Ncat: Version 7.93\nNcat: Connected to 192.168.96.10:3300.\nNcat: 0 bytes", Met.OPEN),
-        (0, "x: inverse host lookup failed: y\n(UNKNOWN) [192.168.96.10] 3300 (?) open", Met.OPEN),
+        (0, "Connection to 192.168.96.10 3300 port [tcp/*] succeeded!", Door.OPEN),
+        (0, "Connection to mon (192.168.96.10) 3300 port [tcp/ceph] succeeded!", Door.OPEN),
+        (0, "Ncat: Version 7.93\nNcat: Connected to 192.168.96.10:3300.\nNcat: 0 bytes", Door.OPEN),
+        (0, "x: inverse host lookup failed: y\n(UNKNOWN) [192.168.96.10] 3300 (?) open", Door.OPEN),
         (0, "", None),
-        (1, "nc: connect to 192.168.96.10 port 6789 (tcp) failed: Connection refused", Met.REFUSED),
-        (1, "(UNKNOWN) [192.168.96.10] 6789 (?) : Connection refused", Met.REFUSED),
-        (1, "nc: connect to x port 1 (tcp) timed out: Operation now in progress", Met.SILENT),
-        (1, "Ncat: TIMEOUT.", Met.SILENT),
-        (1, "Ncat: No route to host.", Met.NO_ROUTE),
+        (
+            1,
+            "nc: connect to 192.168.96.10 port 6789 (tcp) failed: Connection refused",
+            Door.REFUSED,
+        ),
+        (1, "(UNKNOWN) [192.168.96.10] 6789 (?) : Connection refused", Door.REFUSED),
+        (1, "nc: connect to x port 1 (tcp) timed out: Operation now in progress", Door.TIMED_OUT),
+        (1, "Ncat: TIMEOUT.", Door.TIMED_OUT),
+        (1, "Ncat: No route to host.", Door.NO_ROUTE),
         (1, "nc: invalid option -- 'v'\nBusyBox v1.35.0 multi-call binary.", None),
         (127, "bash: nc: command not found", None),
     ],
 )
-def test_each_kind_of_nc(rc: int, stderr: str, met: Met | None) -> None:
+def test_each_kind_of_nc(rc: int, stderr: str, met: Door | None) -> None:
     assert met_by_nc(rc, stderr) is met
 
 
 @pytest.mark.parametrize(
     ("rc", "stdout", "stderr", "met"),
     [
-        (0, "OK\n", "", Met.OPEN),
+        (0, "OK\n", "", Door.OPEN),
         (0, "", "", None),
-        (1, "", "bash: connect: Connection refused\nbash: line 1: /dev/tcp/x/1", Met.REFUSED),
-        (124, "", "", Met.SILENT),
-        (1, "", "bash: connect: No route to host", Met.NO_ROUTE),
+        (1, "", "bash: connect: Connection refused\nbash: line 1: /dev/tcp/x/1", Door.REFUSED),
+        (124, "", "", Door.TIMED_OUT),
+        (1, "", "bash: connect: No route to host", Door.NO_ROUTE),
         (1, "", "bash: /dev/tcp/x/1: No such file or directory", None),
     ],
 )
-def test_bash(rc: int, stdout: str, stderr: str, met: Met | None) -> None:
+def test_bash(rc: int, stdout: str, stderr: str, met: Door | None) -> None:
     assert met_by_bash(rc, stdout, stderr) is met
 
 
@@ -167,6 +173,11 @@ def test_a_route_of_each_kind() -> None:
     assert parse_routes("") == ()
 
 
+def test_what_a_host_calls_its_interface_is_made_safe() -> None:
+    (found,) = parse_routes('[{"dst":"192.168.96.10","dev":"eth\\u001b[2J\\n","type":"\\u0007"}]')
+    assert str(found) == r"\x07 192.168.96.10/32 dev eth\x1b[2J\n"
+
+
 def test_a_missing_interface_is_told_beside_the_others() -> None:
     missing = (
         "sysctl: cannot stat /proc/sys/net/ipv4/conf/eth2/rp_filter: No such file or directory"
@@ -181,7 +192,7 @@ def test_a_missing_interface_is_told_beside_the_others() -> None:
 def test_a_plan_of_modules_tells_what_is_configured() -> None:
     document: dict[str, Any] = plan.document(world_at("f"))
     found = parse_plan(json.dumps(document))
-    assert "network_device" in found.configured["module.vm.proxmox_virtual_environment_vm.this"]
+    assert "initialization" in found.configured["module.vm.proxmox_virtual_environment_vm.this"]
     assert [change.actions for change in found.changes] == [("update",), ("no-op",)]
     with pytest.raises(Misread, match="format_version"):
         parse_plan(json.dumps(document | {"format_version": "2.0"}))

@@ -13,7 +13,8 @@ from fixtures.observe.answers import Misread
 from fixtures.observe.budgets import parse_budgets
 from fixtures.observe.controllers import parse_controllers
 from fixtures.observe.drain import Drains
-from fixtures.observe.pods import Owner, parse_pods
+from fixtures.observe.pod import Owner
+from fixtures.observe.pods import parse_pods
 from selftests.gates.drilling import drilled
 from selftests.gates.test_journal import entry
 from selftests.gates.texts import items, pod_object

@@ -103,6 +103,19 @@ def test_a_secret_output_is_answered_but_is_no_evidence(site: Site) -> None:
     assert "hush" not in repr(asker.used())
 
 
+def test_a_secret_output_is_kept_no_longer_than_its_gate(site: Site) -> None:
+    site.cp01.answers["cat key"] = (0, b"hush", b"")
+    asker = site.asker()
+    requests = [on("rke-cp01", "cat key", secret=True), on("rke-cp01", "exit 0")]
+    asker.ask(requests)
+    asker.ask(requests)
+    assert sorted(site.cp01.commands) == ["cat key", "exit 0"]
+    asker.used()
+    assert requests[0] not in asker._answers
+    asker.ask(requests)
+    assert sorted(site.cp01.commands) == ["cat key", "cat key", "exit 0"]
+
+
 def test_a_host_of_no_inventory_is_a_mistake_of_ours(site: Site) -> None:
     with pytest.raises(KeyError):
         site.ask(site.asker(), "exit 0", "rke-cp09")

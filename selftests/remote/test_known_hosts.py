@@ -81,7 +81,7 @@ def test_revoked_lines_are_told_from_trusted_ones(tmp_path: Path) -> None:
 
 
 def test_an_unreadable_file_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(RejectedError, match=r"known_hosts file .* cannot be read \(No such file"):
+    with pytest.raises(RejectedError, match=r"known_hosts file .* cannot be read: No such file"):
         KnownHosts.read(tmp_path / "missing")
 
 

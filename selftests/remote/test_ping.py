@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.core.clock import Skew, measured_skew
 from fixtures.core.requests import HostCommand, Output
-from fixtures.remote.clock import Skew, measured_skew
 from fixtures.remote.ping import ping
 from selftests.remote.conftest import BASTION
 

@@ -1,4 +1,4 @@
-"""A reports folder in which phase B was passed, for the scenarios of phase C."""
+"""Reports folders in which earlier phases were passed, for the scenarios of later ones."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fixtures.gates import Phase
+from selftests.passed import pass_all_before
 from selftests.scenarios.replay import replay
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ faults:
 @pytest.fixture(scope="session")
 def passed_phase_b(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Reports of a run that passed B."""
-    reports = tmp_path_factory.mktemp("reports")
+    reports = pass_all_before(tmp_path_factory.mktemp("reports"), Phase.B)
     ended = replay(reports, None, "gate_b")
     assert ended.rc == 0, ended.console
     return reports
@@ -57,6 +59,7 @@ def passed_drills(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _pass_drills(reports: Path) -> None:
     reports.mkdir()
+    pass_all_before(reports, Phase.B)
     short = reports / "short.yaml"
     short.write_text(SHORT)
     for selection, options in (

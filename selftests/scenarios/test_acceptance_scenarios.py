@@ -11,8 +11,8 @@ import pytest
 from fixtures.gates import Phase
 from fixtures.gates.d2_cilium import GATES
 from lab.scenario import load
+from selftests.passed import pass_all_before
 from selftests.scenarios.comparing import cases, compare, expected
-from selftests.scenarios.passed import pass_all_before
 from selftests.scenarios.replay import SCENARIOS, replay
 
 if TYPE_CHECKING:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fixtures.gates import Phase
 from lab.scenario import load
+from selftests.passed import pass_all_before
 from selftests.scenarios.replay import SCENARIOS, replay
 
 if TYPE_CHECKING:
@@ -33,7 +35,8 @@ def test_there_is_a_scenario_for_each_verdict(verdict: str) -> None:
     assert any(load(path).expect.get("0.8") == verdict for path in FILES)
 
 
-def test_what_a_dead_run_left_is_removed(tmp_path: Path) -> None:
+def test_what_a_dead_run_left_is_removed_by_the_next_one_whatever_it_asks(tmp_path: Path) -> None:
+    pass_all_before(tmp_path, Phase.B)
     # The lab refuses to delete it, as if the run had been killed before.
     stays = tmp_path / "stays.yaml"
     stays.write_text(
@@ -44,9 +47,13 @@ def test_what_a_dead_run_left_is_removed(tmp_path: Path) -> None:
     ((verdict, summary),) = left.verdicts.values()
     assert verdict == "UNKNOWN"
     assert "kubectl -n default delete secret rke2-acceptance-at-rest-" in summary
-    after = replay(tmp_path, SCENARIOS / "at-rest" / "healthy.yaml", "", "--gate=0.8")
+    (name,) = steps(tmp_path, "make Secret")
+    after = replay(tmp_path, SCENARIOS / "at-rest" / "healthy.yaml", "", "--gate=B.4")
     assert after.rc == 0, after.console
+    assert f"a dead run may have left Secret {name}" in " ".join(after.console.split())
     assert steps(tmp_path, "make Secret") == steps(tmp_path, "remove Secret")
+    again = replay(tmp_path, SCENARIOS / "at-rest" / "healthy.yaml", "", "--gate=B.4")
+    assert "a dead run" not in again.console
 
 
 def steps(reports: Path, title: str) -> set[str]:

@@ -10,8 +10,8 @@ import pytest
 
 from fixtures.gates import Phase, f1, phase_f
 from lab.scenario import load
+from selftests.passed import pass_all_before
 from selftests.scenarios.comparing import cases, compare, expected
-from selftests.scenarios.passed import pass_all_before
 from selftests.scenarios.replay import SCENARIOS, replay
 
 if TYPE_CHECKING:
@@ -34,6 +34,14 @@ SAYS = {
     ("each-its-own-fault", "F1.nat"): "rule 2 of ip wetopi_nat postrouting (masquerade) is not",
     ("each-its-own-fault", "F1.c"): "does not accept packets from 192.168.96.0/20, port 3300, back",
     ("each-its-own-fault", "F1.6789"): "rke-cp01 to 192.168.96.10 port 6789: refused (by nc)",
+    ("nodes-that-cannot-tell", "F1.a"): "`sudo -n busybox arping -D -c 3 -w 3 -I eth2",
+    ("nodes-that-cannot-tell", "F1.trace"): "no traceroute that can tell either",
+    ("no-way-at-all", "F1.ping"): "no route: `ping: connect: Invalid argument`",
+    ("no-way-at-all", "F1.trace"): "it has no route: `RTNETLINK answers: Invalid argument`",
+    ("no-way-at-all", "F1.3300"): "rke-cp03 to 192.168.96.10 port 3300: no route (by nc)",
+    ("no-way-at-all", "F1.6789"): "rke-cp03 to 192.168.96.10 port 6789: no route (by /dev/tcp)",
+    ("other-ways", "F1.e"): "too long for the way, which takes 1400 bytes at most",
+    ("strangers-filtered", "F1.d"): "every echo came back, so they are somebody else's",
 }
 
 

@@ -11,8 +11,8 @@ from fixtures.applylog.ledger import Ledger
 from fixtures.applylog.record import Kind
 from fixtures.gates import Phase, of_phase
 from lab.scenario import load
+from selftests.passed import pass_all_before, pass_also
 from selftests.scenarios.comparing import cases, compare, expected
-from selftests.scenarios.passed import pass_all_before, pass_also
 from selftests.scenarios.replay import SCENARIOS, replay
 
 if TYPE_CHECKING:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures.gates import Phase, lookup
+from fixtures.gates import Phase
 from fixtures.gates.phase_g import GATES
 from lab.scenario import load
-from selftests.scenarios.passed import pass_all_before
+from selftests.passed import pass_all_before
+from selftests.scenarios.comparing import cases, compare, in_turn
 from selftests.scenarios.replay import SCENARIOS, replay
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 FILES = sorted((SCENARIOS / "gitops").glob("*.yaml"))
 IDS = [gate.id for gate in GATES]
-SATISFIED = {"PASS", "ATTESTED", "DEFERRED"}
 # One of each kind; the others say the same in other words, or have their table in selftests/gates.
 ALWAYS = frozenset(
     {
@@ -48,44 +48,21 @@ def passed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return reports
 
 
-def wanted(gate: str, expect: dict[str, str]) -> set[str]:
-    """What the gate may come to."""
-    if gate in expect:
-        return {expect[gate]}
-    red = {each for each in lookup(gate).after if not wanted(each, expect) & SATISFIED}
-    return {"BLOCKED"} if red else {"PASS"}
-
-
-def cases() -> list[object]:
-    return [
-        pytest.param(path, id=path.stem, marks=() if path.stem in ALWAYS else pytest.mark.thorough)
-        for path in FILES
-    ]
-
-
-@pytest.mark.parametrize("path", cases())
+@pytest.mark.parametrize("path", cases(FILES, ALWAYS))
 def test_scenario(path: Path, passed: Path, tmp_path: Path) -> None:
     scenario = load(path)
     reports = shutil.copytree(passed, tmp_path / "reports")
     short = reports / "short.yaml"
     short.write_text(SHORT)
     options = [f"--scenario={path}", f"--gate={','.join(IDS)}", "--authorize=Ana"]
-    ended = replay(reports, short, "", *options)
-    wrong = {
-        gate: f"{verdict} ({summary})"
-        for gate, (verdict, summary) in ended.verdicts.items()
-        if verdict not in wanted(gate, dict(scenario.expect))
-    }
-    assert not wrong, ended.console
-    assert list(ended.verdicts) == IDS, ended.console
-    assert ended.rc == int(not set(scenario.expect.values()) <= SATISFIED)
-    assert "Traceback" not in ended.console
-    assert ended.unknown == []
+    run = replay(reports, short, "", *options)
+    compare(run, lambda key: in_turn(scenario, key))
+    assert list(run.verdicts) == IDS, run.console
 
 
 def test_nobody_authorized_the_drift_drill(passed: Path, tmp_path: Path) -> None:
     reports = shutil.copytree(passed, tmp_path / "reports")
-    ended = replay(reports, None, "", "--gate=G.6,G.7,G.9")
+    ended = replay(reports, None, "", "--gate=G.4,G.6,G.7,G.9")
     assert ended.verdicts["G.9"][0] == "UNAUTHORIZED", ended.console
 
 
@@ -99,21 +76,33 @@ def test_a_cleanup_stop_lasts_until_everything_that_ends_it_is_seen(
         "  - {host: rke-cp01, command: 'get secret repo-infra-https', stdout: ''}\n"
     )
     there.write_text("name: there\nphase: g\n")
-    plaintext = SCENARIOS / "gitops" / "plaintext.yaml"
+    plaintext = reports / "plaintext.yaml"
+    plaintext.write_text(
+        "name: plaintext\nphase: g\nfaults:\n"
+        "  - at-rest: {form: plaintext, namespace: argocd, name: repo-infra-https}\n"
+    )
     revoked = ("--attest=G.4=token 7 revoked on GitHub", "--operator=Ana")
+    named = ("--authorize=Ana", "--scope=G.4")
 
     def g4(path: Path, *options: str) -> tuple[str, str]:
-        return replay(reports, path, "", "--gate=G.4", *options).verdicts["G.4"]
+        ended = replay(reports, path, "", "--gate=G.4", *options)
+        assert "Traceback" not in ended.console
+        assert ended.unknown == []
+        assert "does not count" not in ended.console
+        return ended.verdicts["G.4"]
 
-    verdict, why = g4(plaintext)
-    assert (verdict, "CLEANUP STOP" in why) == ("FAIL", True)
-    verdict, why = g4(there, *revoked)
+    # To authorize is not enough: the gate itself must be named.
+    verdict, why = g4(plaintext, "--authorize=Ana")
+    assert (verdict, "CLEANUP STOP" in why, "is deleted" in why) == ("FAIL", True, False)
+    verdict, why = g4(there)
     assert (verdict, "CLEANUP STOP stands since" in why) == ("FAIL", True)
-    verdict, why = g4(gone)
-    assert (verdict, "nobody has stated that the token is revoked" in why) == ("UNKNOWN", True)
+    verdict, why = g4(plaintext, *named)
+    assert (verdict, "nobody has stated" in why) == ("UNKNOWN", True)
     verdict, why = g4(gone, *revoked)
     assert (verdict, "is released" in why) == ("UNKNOWN", True)
     assert g4(there)[0] == "PASS"
+    verdict, why = g4(plaintext, *named)
+    assert (verdict, "it is deleted, as Ana authorized" in why) == ("FAIL", True)
 
 
 @pytest.mark.parametrize("gate", IDS)

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fixtures.applylog import history
 from fixtures.gates import Gate, Phase, phase_d, phase_d2
 from lab import phase as applied
 from lab.scenario import load
+from selftests.passed import NODES, pass_all_before
 from selftests.scenarios.comparing import cases, compare, expected
-from selftests.scenarios.passed import NODES, pass_all_before
 from selftests.scenarios.replay import SCENARIOS, replay
 
 if TYPE_CHECKING:
@@ -73,11 +74,7 @@ def test_scenario(path: Path, passed: dict[Phase, Path], tmp_path: Path) -> None
 
 
 def keys(phase: Phase) -> set[str]:
-    return {
-        f"{gate.id}[{node}]" if node else gate.id
-        for gate in GATES[phase]
-        for node in NODES[gate.each]
-    }
+    return {key for gate in GATES[phase] for key in history.keys(gate, NODES)}
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import pytest
 
 from fixtures.gates import GATES, Phase
 from lab.scenario import load
+from selftests.passed import pass_all_before
 from selftests.scenarios.comparing import cases, compare, expected
-from selftests.scenarios.passed import pass_all_before
 from selftests.scenarios.replay import SCENARIOS, Replay, replay
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import pytest
 
 from fixtures.gates import Gate, Phase, phase_w
 from lab.scenario import load
+from selftests.passed import pass_all_before, pass_also
 from selftests.scenarios.comparing import cases, compare, expected
-from selftests.scenarios.passed import pass_all_before, pass_also
 from selftests.scenarios.replay import SCENARIOS, replay
 
 if TYPE_CHECKING:

@@ -7,11 +7,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fixtures.gates import Phase
+from selftests.passed import pass_all_before
 from selftests.session.suite import Ended, suite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+
+@pytest.fixture
+def reports(tmp_path: Path) -> Path:
+    """Where phase 0 was passed already."""
+    return pass_all_before(tmp_path / "reports", Phase.B)
 
 
 @pytest.fixture

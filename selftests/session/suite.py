@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from selftests.passed import RUN
 from selftests.project.tree import ROOT
 
 
@@ -70,9 +71,9 @@ def log_lines(reports: Path, cluster: str = "lab") -> list[dict[str, Any]]:
 
 
 def verdicts(reports: Path, cluster: str = "lab") -> dict[str, str]:
-    """Gate key to its last verdict in the log."""
+    """Gate key to its last verdict in the log, of what was decided and not only recorded."""
     return {
         f"{line['gate']}[{line['node']}]" if line["node"] else line["gate"]: line["verdict"]
         for line in log_lines(reports, cluster)
-        if line["kind"] == "gate"
+        if line["kind"] == "gate" and line["run"] != RUN
     }

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 
 import yaml
 
+from fixtures.gates import Phase
 from lab.child import Child
+from selftests.passed import pass_all_before, pass_also
 from selftests.project.tree import ROOT
+from selftests.scenarios.replay import SCENARIOS
 from selftests.session.suite import log_lines, suite, verdicts
 from selftests.session.terminal import Attended
 
@@ -22,11 +25,13 @@ CTRL_C = b"\x03"
 
 
 @contextmanager
-def taken_for_real(reports: Path, countdown: float) -> Iterator[list[str]]:
+def taken_for_real(
+    reports: Path, countdown: float, phase: str = "c", *more: str
+) -> Iterator[list[str]]:
     """A lab that its inventory does not call one; the options to meet it."""
-    child = Child.start(ROOT, [f"--reports={reports}"])
+    child = Child.start(ROOT, [f"--reports={reports}", *more])
     try:
-        child.apply("c")
+        child.apply(phase)
         document = yaml.safe_load(child.inventory.read_text("utf-8"))
         document["rehearsal"] = False
         document["limits"]["authorization_countdown"] = countdown
@@ -44,6 +49,7 @@ def changes(reports: Path) -> list[str]:
 
 
 def test_ctrl_c_in_the_countdown_changes_nothing(tmp_path: Path) -> None:
+    pass_all_before(tmp_path, Phase.B)
     with taken_for_real(tmp_path, 60.0) as target:
         run = Attended.start(f"--gate={READ},C.5,C.6,C.7", *target, "--authorize=Ada")
         run.until("the first change in ")
@@ -66,6 +72,7 @@ def test_ctrl_c_in_the_countdown_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_the_drill_follows_the_countdown(tmp_path: Path) -> None:
+    pass_all_before(tmp_path, Phase.B)
     with taken_for_real(tmp_path, 0.5) as target:
         ended = Attended.start(f"--gate={READ},C.5", *target, "--authorize=Ada").end()
     assert ended.status == 0, ended.text
@@ -76,6 +83,7 @@ def test_the_drill_follows_the_countdown(tmp_path: Path) -> None:
 
 
 def test_nobody_is_waited_for_without_a_terminal(tmp_path: Path) -> None:
+    pass_all_before(tmp_path, Phase.B)
     with taken_for_real(tmp_path, 60.0) as target:
         ended = suite(f"--gate={READ},C.5", *target, "--authorize=Ada")
     assert ended.status == 0, ended.text
@@ -83,7 +91,36 @@ def test_nobody_is_waited_for_without_a_terminal(tmp_path: Path) -> None:
 
 
 def test_a_rehearsal_is_not_announced(tmp_path: Path) -> None:
+    pass_all_before(tmp_path, Phase.B)
     run = Attended.start("--lab", f"--reports={tmp_path}", f"--gate={READ},C.5", "--authorize=Ada")
     ended = run.end()
     assert ended.status == 0, ended.text
     assert "the first change in" not in ended.text
+
+
+def test_what_is_only_perhaps_changed_is_announced_as_that_and_its_latch_comes_first(
+    tmp_path: Path,
+) -> None:
+    pass_all_before(tmp_path, Phase.G)
+    pass_also(tmp_path, "G.4", "G.6", "G.7")
+    plaintext = f"--scenario={SCENARIOS / 'gitops' / 'plaintext.yaml'}"
+    options = ("--authorize=Ada", "--scope=G.4,G.9")
+    with taken_for_real(tmp_path, 60.0, "g", plaintext) as target:
+        run = Attended.start("--gate=G.4,G.9", *target, *options)
+        run.until("the first change in ")
+        run.type(CTRL_C)
+        ended = run.end()
+    assert ended.status == 2, ended.text
+    shown = ended.text.partition("the first change in ")[0]
+    for text in (
+        "expected: no undo: a Secret that is deleted does not come back",
+        "only, if its value is plaintext, and --authorize=NAME --scope=G.4 is given: take the lock",
+        ", delete an exposed Secret on the Kubernetes API",
+        "edit what Git manages, the Kubernetes API: PATCH /api/v1/namespaces/<namespace>/",
+        "undo, if it is not healed: restore what Git manages on the Kubernetes API",
+    ):
+        assert text in " ".join(shown.split()), shown
+    assert verdicts(tmp_path)["G.4"] == "FAIL"
+    states = [line["state"] for line in log_lines(tmp_path) if line.get("step") == "CLEANUP STOP"]
+    assert states == ["set"]
+    assert "NOT deleted: interrupted before the first change" in " ".join(ended.text.split())

@@ -87,20 +87,26 @@ def test_a_report_that_cannot_be_written_is_refused_before_anything_is_asked(
     assert not list(tmp_path.rglob("apply-log.jsonl"))
 
 
-def test_a_report_somewhere_else_is_still_one_file(tmp_path: Path) -> None:
+def test_a_report_somewhere_else_is_still_one_file(tmp_path: Path, reports: Path) -> None:
     page = tmp_path / "elsewhere" / "report.html"
-    ended = suite("--lab", f"--reports={tmp_path}", "--gate=B.4", f"--html={page}")
+    ended = suite("--lab", f"--reports={reports}", "--gate=B.4", f"--html={page}")
     assert ended.status == 0, ended.text
     assert [each.name for each in page.parent.iterdir()] == ["report.html"]
 
 
-def test_a_run_without_an_optional_plugin_decides_and_records_as_ever(tmp_path: Path) -> None:
-    ended = suite("--lab", f"--reports={tmp_path}", "--gate=B.4,C.5", "-p", "no:skipping")
+def test_a_run_without_an_optional_plugin_decides_and_records_as_ever(reports: Path) -> None:
+    ended = suite("--lab", f"--reports={reports}", "--gate=B.4,C.5", "-p", "no:skipping")
     assert ended.status == 1, ended.text
     assert "Traceback" not in ended.text
-    assert verdicts(tmp_path) == {"B.4": "PASS", "C.5": "BLOCKED"}
+    assert verdicts(reports) == {"B.4": "PASS", "C.5": "BLOCKED"}
 
 
-def test_warnings_as_errors_find_nothing_left_open(tmp_path: Path) -> None:
-    ended = suite("--lab", f"--reports={tmp_path}", "--gate=B.4", "-W", "error")
+def test_warnings_as_errors_find_nothing_left_open(reports: Path) -> None:
+    ended = suite("--lab", f"--reports={reports}", "--gate=B.4", "-W", "error")
     assert ended.status == 0, ended.text
+
+
+def test_what_is_refused_after_collecting_leaves_no_report(tmp_path: Path) -> None:
+    stated = ("--attest=0.3=seen by me", "--operator=Ada")
+    assert "0.3 is not selected" in refused(f"--reports={tmp_path}", "--gate=B.1", *stated)
+    assert not list(tmp_path.rglob("*.html"))

@@ -54,6 +54,15 @@ def test_a_gate_that_ran_through_passes_with_its_claim() -> None:
     assert decide(course()) == (Verdict.PASS, lookup("C.1").title)
 
 
+@pytest.mark.parametrize("verdict", [Verdict.ATTESTED, Verdict.DEFERRED])
+def test_what_a_gate_can_not_be_is_a_defect_and_never_green(verdict: Verdict) -> None:
+    made = course()
+    made.not_run = NotRun(verdict, "somebody says so")
+    decided, summary = decide(made)
+    assert decided is Verdict.UNKNOWN
+    assert f"C.1 can not be {verdict} (somebody says so)" in summary
+
+
 def test_a_judgement_of_the_gate_fails() -> None:
     verdict, summary = decide(course(call=judged("2 members, not 3\nassert 2 == 3")))
     assert (verdict, summary) == (Verdict.FAIL, "2 members, not 3")

@@ -10,7 +10,8 @@ import pytest
 from fixtures import gates
 from fixtures.core.inventory_file import load
 from fixtures.core.verdicts import Verdict
-from fixtures.session.prerequisites import in_short, missing, names_needed
+from fixtures.session.deviating import out_of_order
+from fixtures.session.prerequisites import in_short, keys, missing, names_needed
 from selftests.project.tree import ROOT
 
 CLUSTER = load(ROOT / "inventories" / "wetopi.yaml")
@@ -18,7 +19,13 @@ B = ["B.1", "B.2", "B.3", "B.4", "B.5", "B.6", "B.7", "B.8"]
 
 
 def test_the_first_phase_needs_nothing() -> None:
-    assert names_needed(gates.lookup("B.5"), None, CLUSTER) == []
+    for gate in gates.of_phase(gates.Phase.ZERO):
+        assert names_needed(gate, None, CLUSTER) == []
+
+
+def test_phase_b_needs_what_it_is_built_from() -> None:
+    for gate in gates.of_phase(gates.Phase.B):
+        assert names_needed(gate, None, CLUSTER) == ["0.2", "0.4", "0.5", "0.7", "0.9"]
 
 
 def test_a_phase_needs_every_gate_of_the_one_before() -> None:
@@ -29,6 +36,20 @@ def test_a_phase_needs_every_gate_of_the_one_before() -> None:
 def test_argo_cd_stands_on_the_full_validation_and_not_on_ceph() -> None:
     needed = names_needed(gates.lookup("G.1"), None, CLUSTER)
     assert needed == [gate.id for gate in gates.of_phase(gates.Phase.D2)]
+
+
+def test_argo_cd_before_ceph_is_said_to_be_a_deviation() -> None:
+    everything = {key: Verdict.PASS for gate in gates.GATES for key in keys(gate, CLUSTER)}
+    assert out_of_order(gates.Phase.G, CLUSTER, everything) == ""
+    assert out_of_order(gates.Phase.F, CLUSTER, {}) == ""
+    without = {key: verdict for key, verdict in everything.items() if key != "F2.class"}
+    assert out_of_order(gates.Phase.G, CLUSTER, without).startswith("phase G is decided before F,")
+    failed = everything | {"F1.ping": Verdict.FAIL, "W-2": Verdict.UNAUTHORIZED}
+    assert "before W and F," in out_of_order(gates.Phase.G, CLUSTER, failed)
+    assert "before W and F," in out_of_order(gates.Phase.G, CLUSTER, {})
+    # What must be true just now is never carried, so that it can be missing in any later run.
+    passing = {key: verdict for key, verdict in everything.items() if key != "F2.bound"}
+    assert out_of_order(gates.Phase.G, CLUSTER, passing) == ""
 
 
 def test_a_cluster_gate_needs_a_per_node_gate_on_every_inventory_node() -> None:
@@ -50,10 +71,15 @@ def test_an_edge_between_per_node_gates_stays_on_the_node(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("verdict", list(Verdict))
-def test_only_pass_attested_and_deferred_satisfy(verdict: Verdict) -> None:
-    said = missing(["B.1"], {"B.1": verdict})
-    satisfied = verdict in {Verdict.PASS, Verdict.ATTESTED, Verdict.DEFERRED}
-    assert said == ([] if satisfied else [f"B.1 ({verdict})"])
+@pytest.mark.parametrize(
+    ("gate", "more"),
+    [("B.1", set()), ("0.3", {Verdict.ATTESTED}), ("G.9", {Verdict.DEFERRED, Verdict.ATTESTED})],
+)
+def test_pass_satisfies_and_so_does_what_the_gate_can_be_besides(
+    gate: str, more: set[Verdict], verdict: Verdict
+) -> None:
+    said = missing([gate], {gate: verdict})
+    assert said == ([] if verdict in {Verdict.PASS, *more} else [f"{gate} ({verdict})"])
 
 
 def test_a_gate_nobody_asked_about_is_missing() -> None:

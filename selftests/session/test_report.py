@@ -17,6 +17,8 @@ import pytest
 from fixtures.applylog import anchors
 from fixtures.applylog.courses import Course
 from fixtures.applylog.drills import drill
+from fixtures.gates import Phase
+from selftests.passed import pass_all_before
 from selftests.session.suite import log_lines, suite
 
 if TYPE_CHECKING:
@@ -98,7 +100,7 @@ def meddled(folder: Path, source: str, *args: str, **more: str) -> None:
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    folder = tmp_path_factory.mktemp("hostile")
+    folder = pass_all_before(tmp_path_factory.mktemp("hostile"), Phase.B)
     (folder / "hostile.yaml").write_text(HOSTILE)
     meddled(
         folder,
@@ -168,6 +170,7 @@ def test_the_report_is_private_and_remembers_the_log(report: Report) -> None:
 
 
 def test_the_next_start_writes_the_report_that_a_killed_run_could_not(tmp_path: Path) -> None:
+    pass_all_before(tmp_path, Phase.B)
     meddled(tmp_path, KILL, "-m", "gate_b", f"--reports={tmp_path}")
     (start,) = (line for line in log_lines(tmp_path) if line["kind"] == "run-start")
     owed = tmp_path / "lab" / start["report"]
@@ -237,14 +240,14 @@ def test_the_filters_come_with_the_script_and_hide_what_is_not_sought(
     source = (report.path.parent / "apply-log.html").read_text()
     assert re.search('<div id="filter" class="filter" hidden>', source)
     shown = re.search(
-        r"(\d+) of (\d+) shown", browse(report.path.parent / "apply-log.html", tmp_path)
+        r"(\d+) of (\d+) gates shown", browse(report.path.parent / "apply-log.html", tmp_path)
     )
     assert shown
     assert shown[1] == shown[2]
 
     page = tmp_path / "searched.html"
     page.write_text(source.replace('id="filter-text"', 'id="filter-text" value="B.2 keepalived"'))
-    some = re.search(r"(\d+) of (\d+) shown", browse(page, tmp_path))
+    some = re.search(r"(\d+) of (\d+) gates shown", browse(page, tmp_path))
     assert some
     assert 0 < int(some[1]) < int(some[2])
 

@@ -12,7 +12,9 @@ from fixtures.core.inventory import Label
 from fixtures.core.ownership import MANAGED_BY, RUN
 from fixtures.observe.namespaces import Namespace
 from fixtures.session.sweeping import leftovers
+from fixtures.session.volumes_left import unfinished
 from fixtures.trials.adoption import ADOPT
+from fixtures.trials.claimed import CLAIMED
 
 AT = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 Logged = tuple[str, Kind, dict[str, Any]]
@@ -84,3 +86,31 @@ def test_whose_they_are(
     assert [each.name for each in found.living] == living
     assert [each.name for each in found.others] == others
     assert all(each.uid == f"uid of {each.name}" for each in found.dead)
+
+
+def claiming(run: str, state: str = "sending", space: str = "space-a") -> Logged:
+    about = {"gate": "F2.bound", "step": CLAIMED, "state": state, "space": space}
+    return (run, Kind.STEP, about)
+
+
+@pytest.mark.parametrize(
+    ("lines", "spaces"),
+    [
+        ([], []),
+        ([claiming("a")], ["space-a"]),
+        ([claiming("a"), claiming("a", "done")], []),
+        ([claiming("a"), claiming("a", "failed")], ["space-a"]),
+        # A later run has seen them gone, or has looked and seen some.
+        ([claiming("a"), claiming("c", "done")], []),
+        ([claiming("a"), claiming("c", "failed")], ["space-a"]),
+        ([claiming("a"), claiming("c", space="space-c")], ["space-a", "space-c"]),
+        ([claiming("b")], []),
+        ([claiming("me")], []),
+        ([("a", Kind.STEP, {"gate": "F2.bound", "step": CLAIMED, "state": "sending"})], []),
+        ([("a", Kind.STEP, {"gate": None, "step": "make Pod x", "space": "space-a"})], []),
+    ],
+)
+def test_where_volumes_may_be_left(lines: list[Logged], spaces: list[str]) -> None:
+    found = unfinished(log(*lines), "me", lambda run: run == "b")
+    assert [each.space for each in found] == spaces
+    assert all(each.run in {"a", "c"} for each in found)

@@ -39,7 +39,12 @@ def running(pod: dict[str, Any]) -> dict[str, Any]:
     state = {"name": "trial", "ready": True, "state": {"running": {}}}
     return pod | {
         "spec": spec,
-        "status": {"phase": "Running", "startTime": "x", "containerStatuses": [state]},
+        "status": {
+            "phase": "Running",
+            "startTime": "x",
+            "conditions": [{"type": "Ready", "status": "True"}],
+            "containerStatuses": [state],
+        },
     }
 
 
@@ -56,6 +61,7 @@ class Api:
         runs: what a program in a pod does.
         says: what a command on the bastion prints.
         warns: messages of warnings on every pod.
+        events: the same with their reasons.
     """
 
     objects: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -67,6 +73,7 @@ class Api:
     runs: Callable[[tuple[str, ...]], Ran] = lambda _: (0, "", "")
     says: Callable[[str], str] = lambda _: ""
     warns: tuple[str, ...] = ()
+    events: list[tuple[str, str]] = field(default_factory=list)
     sent: list[Request] = field(default_factory=list)
     log: list[dict[str, Any]] = field(default_factory=list)
     log_breaks: bool = False
@@ -166,7 +173,8 @@ class Api:
         path = target.partition("?")[0]
         self._age(path)
         if path.endswith("/events"):
-            items = [{"type": "Warning", "reason": "Failed", "message": m} for m in self.warns]
+            events = [*(("Failed", each) for each in self.warns), *self.events]
+            items = [{"type": "Warning", "reason": r, "message": m} for r, m in events]
             return 200, {"kind": "EventList", "items": items}
         if path == "/api/v1/namespaces":
             found = [o for p, o in self.objects.items() if p.rpartition("/")[0] == path]

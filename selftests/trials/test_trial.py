@@ -162,6 +162,36 @@ def stuck(reason: str, message: str = "") -> Any:
     return becomes
 
 
+@pytest.mark.parametrize(
+    ("conditions", "says"),
+    [
+        (
+            [{"type": "Ready", "status": "False", "reason": "NodeNotReady"}],
+            "its Ready condition is False (`NodeNotReady`)",
+        ),
+        ([{"type": "Ready", "status": "Unknown"}], "its Ready condition is Unknown: its node"),
+        ([], "nobody says that the pod is"),
+    ],
+)
+def test_a_pod_whose_containers_alone_are_ready_is_not_asked(
+    conditions: list[dict[str, str]], says: str
+) -> None:
+    """The node died: its containers stay ready in the API, the pod's condition does not."""
+
+    def becomes(pod: dict[str, Any]) -> dict[str, Any]:
+        item = running(pod)
+        item["status"]["conditions"] = conditions
+        return item
+
+    api = Api(becomes=becomes)
+    trial = api.trial()
+    (pod,) = trial.begin(trial.sleeping("rke2-dns-check", "dns_check"))
+    with pytest.raises(Undecided) as told:
+        trial.ready(pod, within=300.0)
+    assert "is not Ready: on `rke-platform01`, " in str(told.value)
+    assert says in str(told.value)
+
+
 @pytest.mark.parametrize("reason", ["ErrImagePull", "ImagePullBackOff", "InvalidImageName"])
 def test_an_image_that_cannot_be_had_is_named_with_its_node(reason: str) -> None:
     api = Api(becomes=stuck(reason, "dial tcp: i/o timeout"), warns=("first", "pull failed"))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fixtures.judge.dns import facts, resolves_to_services
 from fixtures.judge.findings import said
-from fixtures.judge.pod_states import on_platform_workers, places
+from fixtures.judge.landing import on_platform_workers, places
 from fixtures.observe.answers import known
 from fixtures.observe.dns import KUBERNETES_SERVICE, SHORT
 from fixtures.session.marks import gate

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from fixtures.judge.findings import said, together
-from fixtures.judge.forwarding import accepts_both_ways, nat_only_to_the_wan
+from fixtures.judge.forwarding import accepts_both_ways
+from fixtures.judge.nat import nat_only_to_the_wan
 from fixtures.judge.plan_changes import names_the_plan, told
 from fixtures.judge.reach import all_answer, largest_fit, ports_open, through_the_gateway
 from fixtures.judge.routing import (

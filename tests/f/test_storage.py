@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fixtures.judge.at_rest import CLOCK, came_before, encrypted, facts
+from fixtures.judge.at_rest import CLOCK, came_before
 from fixtures.judge.ceph_settings import (
     dedicated,
     filled_in,
     names_used,
     names_what_is_used,
 )
+from fixtures.judge.cleanup import ceph
 from fixtures.judge.components import csi_runs, places
 from fixtures.judge.encryption import protected, settled
 from fixtures.judge.findings import said, together
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from fixtures.observe.components import Components
     from fixtures.observe.encryption import Encryption
     from fixtures.observe.storage_class import StorageClasses
+    from fixtures.trials.credential import Cleanup
 
     Record = Callable[[str, object], None]
     Held = Callable[[], Sequence[Mapping[str, object]]]
@@ -58,16 +60,12 @@ def test_secrets_are_encrypted_before_the_ceph_secret_is_made(
 
 
 @gate("F2.enc-ii")
-def test_etcd_keeps_the_ceph_secret_encrypted(
-    at_rest: AtRest, cluster: Cluster, record: Record
-) -> None:
+def test_etcd_keeps_the_ceph_secret_encrypted(cleanup: Cleanup) -> None:
     """Runbook F2: `etcdctl get /registry/secrets/kube-system/csi-rbd-secret` shows ciphertext.
 
     STOP: plaintext: do not run the csi playbook.
     """
-    seen = at_rest.stored.again(ceph_secret(cluster))
-    record("stored", facts(seen))
-    findings = encrypted(seen)
+    findings = cleanup.kept(ceph(cleanup.cluster))
     assert not findings, said(findings)
 
 

@@ -15,18 +15,18 @@ from fixtures.judge.argocd import (
     versions_told,
 )
 from fixtures.judge.at_rest import CLOCK, came_before
-from fixtures.judge.cleanup import latched, repository_secret
+from fixtures.judge.cleanup import initial_admin, repository
 from fixtures.judge.encryption import protected, settled
-from fixtures.judge.findings import said
+from fixtures.judge.findings import said, together
 from fixtures.judge.waiting import clears
+from fixtures.observe.answers import known
+from fixtures.observe.argocd import CONTROLLER, SERVER
 from fixtures.session.marks import gate
-from fixtures.trials.credential import examine, release
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from fixtures.core.inventory import Cluster
-    from fixtures.core.statements import Statement
     from fixtures.judge.findings import Wait
     from fixtures.observe.argocd import ArgoCd
     from fixtures.observe.argocd_cli import ArgoCdCli
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from fixtures.observe.argocd_repository import ArgoCdRepository
     from fixtures.observe.at_rest import AtRest
     from fixtures.observe.encryption import Encryption
+    from fixtures.trials.credential import Cleanup
 
     Record = Callable[[str, object], None]
     Held = Callable[..., Sequence[Mapping[str, object]]]
@@ -73,43 +74,36 @@ def test_secrets_were_encrypted_before_the_credential_was_made(
     cluster = encryption.cluster
     findings = protected(settled(encryption.everywhere.polling(), wait, cluster.limits), cluster)
     assert not findings, said(findings)
-    clock, secret = encryption.clock.again(), repository_secret(cluster)
+    clock, secret = encryption.clock.again(), repository(cluster).secret
     checks = [*held("G.3", "F2.enc-i"), {CLOCK: clock}]
     came_before(checks, secret, at_rest.version.again(secret))
     record(CLOCK, clock)
 
 
 @gate("G.4")
-def test_etcd_keeps_the_repository_credential_encrypted(
-    at_rest: AtRest,
-    encryption: Encryption,
-    recorded: Held,
-    statement: Callable[[], Statement],
-    record: Record,
-) -> None:
+def test_etcd_keeps_the_repository_credential_encrypted(cleanup: Cleanup) -> None:
     """Runbook G, step 3: `etcdctl get /registry/secrets/argocd/repo-infra-https` → ciphertext.
 
     STOP: plaintext → CLEANUP STOP.
     """
-    latch = latched(recorded())
-    findings = (
-        release(latch, at_rest, encryption, statement, record)
-        if latch
-        else examine(at_rest, record)
+    cluster = cleanup.cluster
+    findings = together(
+        lambda: cleanup.kept(repository(cluster)),
+        lambda: cleanup.password_kept(initial_admin(cluster)),
     )
     assert not findings, said(findings)
 
 
 @gate("G.5")
 def test_argo_cd_reaches_the_repository_with_the_labelled_secret(
-    argocd_cli: ArgoCdCli, argocd_repository: ArgoCdRepository, cluster: Cluster
+    argocd: ArgoCd, argocd_cli: ArgoCdCli, argocd_repository: ArgoCdRepository, cluster: Cluster
 ) -> None:
     """Runbook G, step 17: `argocd repo list` → the repository's connection is Successful.
 
     STOP: argocd repo list not Successful.
     """
-    seen = argocd_cli.repositories.again()
-    findings = connected(seen, argocd_repository.registrations.again(), cluster)
+    seen, clock = argocd_cli.repositories.again(), known(lambda: argocd.clock(SERVER))
+    findings = connected(seen, argocd_repository.registrations.again(), clock, cluster)
     assert not findings, said(findings)
 
 
@@ -121,9 +115,9 @@ def test_the_root_application_is_synced_healthy_and_as_reviewed(
 
     STOP: root app not Synced+Healthy after argocd app wait.
     """
-    sample = argocd.application.polling()
-    what = "the root Application is Synced and Healthy"
-    findings = clears(lambda: in_order(sample(), cluster), wait, syncing(cluster.limits), what)
+    sample, clock = argocd.application.polling(), known(lambda: argocd.clock(CONTROLLER))
+    what, lag = "the root Application is Synced and Healthy", syncing(cluster.limits)
+    findings = clears(lambda: in_order(sample(), cluster, clock), wait, lag, what)
     if seen := argocd.application():
         record("application", told(seen))
     assert not findings, said(findings)

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 from fixtures.judge.ansible_hosts import reaches_all
 from fixtures.judge.at_rest import encrypted
 from fixtures.judge.checkout import recorded
+from fixtures.judge.cluster_facts import facts_agree, variables_agree
 from fixtures.judge.encryption import nothing_to_encrypt, protected, settled
 from fixtures.judge.findings import said, together
 from fixtures.judge.preconditions import (
     controller_ready,
     decisions_merged,
-    facts_agree,
     infrastructure_reviewed,
-    names_every_vm,
     token_private,
 )
+from fixtures.judge.vm_snapshots import names_the_rest, old_enough
+from fixtures.judge.vm_snapshots import recorded as dated
 from fixtures.session.marks import gate
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from fixtures.observe.checkouts import Checkouts
     from fixtures.observe.controller import Controllers
     from fixtures.observe.encryption import Encryption
+    from fixtures.observe.group_variables import GroupVariablesOf
+    from fixtures.observe.proxmox import Proxmox
     from fixtures.observe.rke2 import Rke2
     from fixtures.observe.token_file import TokenFiles
     from fixtures.trials.own_secret import OwnSecret
@@ -96,22 +99,30 @@ def test_the_ansible_inventory_reaches_every_vm(
 
 
 @gate("0.6")
-def test_each_vm_has_its_snapshot(statement: Callable[[], Statement], cluster: Cluster) -> None:
+def test_each_vm_has_its_snapshot(
+    proxmox: Proxmox, statement: Callable[[], Statement], cluster: Cluster, record: Record
+) -> None:
     """Runbook 0.6: `qm snapshot <vmid> pre-rke2-apply` of every VM, from its Proxmox node.
 
     STOP: a VM without its snapshot has no rollback.
     """
-    findings = names_every_vm(statement(), cluster)
+    seen = proxmox.snapshots()
+    record("snapshots", dated(seen, cluster))
+    findings = together(
+        lambda: old_enough(seen, cluster.limits), lambda: names_the_rest(statement, cluster)
+    )
     assert not findings, said(findings)
 
 
 @gate("0.7")
-def test_the_clusters_facts_agree(cluster: Cluster) -> None:
+def test_the_clusters_facts_agree(group_variables: GroupVariablesOf, cluster: Cluster) -> None:
     """Runbook 0.7: VIP in the node LAN, disjoint CIDRs, tls-san = VIP and control planes.
 
     STOP: the facts do not fit together.
     """
-    findings = facts_agree(cluster)
+    findings = together(
+        lambda: facts_agree(cluster), lambda: variables_agree(group_variables.named(), cluster)
+    )
     assert not findings, said(findings)
 
 

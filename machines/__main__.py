@@ -7,11 +7,12 @@ import os
 import signal
 import sys
 
-from machines import acceptance, cgroups, faults, lab, network, plan
+from machines import acceptance, cgroups, dirs, faults, lab, network, plan, tofu_trial
 from machines.build import build, require_root
 from machines.console import say
 from machines.container import Container
 from machines.errors import LabError
+from machines.tofu_cases import CASES
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -51,9 +52,11 @@ def _parser() -> argparse.ArgumentParser:
         "--fault",
         action="append",
         default=[],
-        help="only this one, `drills` or `workers`; repeatable",
+        help="only this one, `plans`, `drills`, `workers` or `ceph`; repeatable",
     )
     accept.add_argument("--keep", action="store_true", help="leave the lab up")
+    plans = add("plans", "plans of the real OpenTofu, judged by the suite; needs no lab")
+    plans.add_argument("--record", action="store_true", help="write the selftests' recordings")
     shell = add("shell", "a root shell in a machine")
     shell.add_argument("machine")
     execute = add("exec", "a command in a machine, as root")
@@ -90,7 +93,7 @@ def _status(options: argparse.Namespace) -> int:
     del options
     require_root()
     facts = lab.Facts.load()
-    for machine in plan.MACHINES:
+    for machine in plan.running(facts.phase):
         container = Container(machine)
         state = f"pid {container.init}" if container.running else "not running"
         say(f"{machine.name:16} {machine.address!s:12} {machine.kind:14} {state}")
@@ -122,6 +125,17 @@ def _mend(options: argparse.Namespace) -> int:
 def _acceptance(options: argparse.Namespace) -> int:
     with lab.exclusive():
         return acceptance.run(chosen=options.fault, keep=options.keep)
+
+
+def _plans(options: argparse.Namespace) -> int:
+    with lab.exclusive():
+        layer, folder = build().rke2, dirs.cache() / "plans"
+        tofu_trial.make(folder, layer)
+        wrong = tofu_trial.judge(folder, layer, *(["--record"] if options.record else []))
+    say(
+        "\n".join(wrong) or f"the right verdict on each of {len(CASES)} plans; they are in {folder}"
+    )
+    return 1 if wrong else 0
 
 
 def _shell(options: argparse.Namespace) -> int:
@@ -163,6 +177,7 @@ _COMMANDS = {
     "acceptance": _acceptance,
     "shell": _shell,
     "exec": _exec,
+    "plans": _plans,
     "run": _run,
 }
 

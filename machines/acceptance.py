@@ -8,29 +8,38 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from machines import dirs, faults, lab, plan, suite, witness
+from machines import ceph_secret, dirs, faults, lab, leg, plan, planted, suite, tofu_trial, witness
+from machines.build import build
 from machines.commands import tail
 from machines.console import say
 from machines.errors import LabError
+from machines.expectation import these
 from machines.expectations import (
     AGAIN,
     ALL_READ_ONLY,
     AUTHORIZED,
+    BEFORE_B,
+    BEFORE_SECRET,
     D2_PODS,
     D2_READ_ONLY,
     EXPECTATIONS,
+    HEALTHY,
+    IN_ETCD,
+    NOT_FLIPPED,
+    ROUTED,
     UNASKED_D2,
     UNASKED_E,
     D,
-    these,
+    planned,
 )
 from machines.suite import UnexpectedError
+from machines.tofu_cases import CASES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from machines.expectations import Expectation
+    from machines.expectation import Expectation
     from machines.fault import Fault
     from machines.suite import SuiteRun
 
@@ -39,6 +48,12 @@ DRILLS: Final = "drills"
 
 WORKERS: Final = "workers"
 """Chosen like a fault: the workers' phases and drills alone."""
+
+PLANS: Final = "plans"
+"""Chosen like a fault: the plans of OpenTofu alone, for which no machine is needed."""
+
+CEPH: Final = "ceph"
+"""Chosen like a fault: the workers, then the nodes' way to Ceph."""
 
 _HEALTHY_AGAIN: Final = 90.0
 
@@ -72,22 +87,50 @@ class Acceptance:
     score: Score = field(default_factory=Score)
 
     def run(self, chosen: list[str]) -> None:
-        """A healthy run, then drills, faults and workers, or only what is chosen of them."""
+        """Plans, a healthy run, drills, faults, workers, Ceph, or only what is chosen of them."""
+        if not chosen or PLANS in chosen:
+            self._plans()
+        if chosen == [PLANS]:
+            return
         wanted = [fault for fault in faults.FAULTS if not chosen or fault.name in chosen]
+        if lab.reached() in {None, plan.Phase.ZERO}:
+            self._preconditions()
         with self.score.step("up"):
             lab.up(plan.Phase.C)
-        with self.score.step("healthy lab: every gate PASS, exit 0"):
-            self._all_pass("healthy", ALL_READ_ONLY)
+        with self.score.step(f"healthy lab: {HEALTHY}"):
+            self._expect(HEALTHY, reports=self.folder / "reports")
         if not chosen or DRILLS in chosen:
             self._drills()
         for fault in wanted:
-            if fault.phase is plan.Phase.C:
+            if not fault.phase.reaches(plan.Phase.D):
                 self._with_fault(fault)
         of_workers = [fault for fault in wanted if fault.phase is plan.Phase.D]
-        if of_workers or WORKERS in chosen:
+        of_ceph = [fault for fault in wanted if fault.phase is plan.Phase.F]
+        if of_workers or of_ceph or {WORKERS, CEPH} & set(chosen):
             self._workers()
-        for fault in of_workers:
+        # Ceph first: a drill that fails under a fault of the workers would bar it.
+        if of_ceph or CEPH in chosen:
+            self._ceph()
+        for fault in (*of_ceph, *of_workers):
             self._with_fault(fault)
+        with self.score.step("no secret value is in what was written or printed"):
+            if found := planted.shown(self.folder, planted.values()):
+                raise UnexpectedError("\n".join(found))
+
+    def _plans(self) -> None:
+        """What the real OpenTofu plans, judged by the suite."""
+        with self.score.step(f"{len(CASES)} plans of OpenTofu: the right verdict on each"):
+            layer, folder = build().rke2, dirs.cache() / "plans"
+            tofu_trial.make(folder, layer)
+            if wrong := tofu_trial.judge(folder, layer):
+                raise UnexpectedError("\n".join(wrong))
+
+    def _preconditions(self) -> None:
+        """Phase 0 before there is a cluster."""
+        with self.score.step("machines without RKE2"):
+            lab.up(plan.Phase.ZERO)
+        with self.score.step(f"before phase B: {BEFORE_B}"):
+            self._expect(BEFORE_B, reports=self.folder / "reports")
 
     def _drills(self) -> None:
         """Phase C with its drills beside an independent measurement, then the restore."""
@@ -118,6 +161,22 @@ class Acceptance:
             suite.record_unasked(reports, UNASKED_D2)
         with self.score.step("drain and reboot of workers: every gate PASS, exit 0"):
             self._all_pass("workers-w", ("-m", "gate_w", AUTHORIZED))
+        with self.score.step("the saved plan of the gateway's leg: PASS, its apply ATTESTED"):
+            self._expect(planned(leg.digest()), reports=reports)
+
+    def _ceph(self) -> None:
+        """The nodes' way to Ceph (F1), before the flip and after it."""
+        with self.score.step("before the flip: what follows it is BLOCKED, nothing FAIL"):
+            self._expect(NOT_FLIPPED, reports=self.folder / "reports")
+        with self.score.step("the gateway gets its leg, the flip is committed and applied"):
+            lab.up(plan.Phase.F)
+        with self.score.step("routed: every gate of F1 PASS or ATTESTED, exit 0"):
+            self._suite("ceph-routed", ROUTED).require("PASS", "ATTESTED")
+        with self.score.step("encryption, before the Ceph Secret is made: PASS, exit 0"):
+            self._all_pass("ceph-encryption", BEFORE_SECRET)
+        with self.score.step("the Ceph Secret in etcd: PASS, exit 0"):
+            ceph_secret.make()
+            self._all_pass("ceph-secret", IN_ETCD)
 
     def _with_fault(self, fault: Fault) -> None:
         say(f"{fault.name}: {fault.summary}")
@@ -126,20 +185,25 @@ class Acceptance:
         if fault.active:
             for expectation in EXPECTATIONS[fault.name]:
                 with self.score.step(f"{fault.name}: {expectation}"):
-                    self._expect(fault, expectation)
+                    self._under(fault, expectation)
         with self.score.step(f"{fault.name}: mend"):
             fault.mend()
             _wait_healthy()
         with self.score.step(f"{fault.name} mended: every gate PASS, exit 0"):
-            self._all_pass(f"{fault.name}-mended", AGAIN.get(fault.name, ALL_READ_ONLY))
+            self._suite(f"{fault.name}-mended", AGAIN.get(fault.name, ALL_READ_ONLY)).require(
+                "PASS", "ATTESTED"
+            )
 
     def _all_pass(self, name: str, selection: Sequence[str]) -> None:
         self._suite(name, selection).require("PASS")
 
-    def _expect(self, fault: Fault, expectation: Expectation) -> None:
+    def _under(self, fault: Fault, expectation: Expectation) -> None:
         on_tiny_disk = fault.name.startswith("controller-disk")
         reports = faults.tiny_disk() if on_tiny_disk else self.folder / "reports"
-        name = f"{fault.name}-{expectation.name}"
+        self._expect(expectation, reports=reports, of=f"{fault.name}-")
+
+    def _expect(self, expectation: Expectation, *, reports: Path, of: str = "") -> None:
+        name = f"{of}{expectation.name}"
         seen = suite.run(expectation.selection, reports=reports, output=self.folder / f"{name}.txt")
         complaints = expectation.complaints(seen.status, seen.verdicts, seen.output)
         if expectation.undone:
@@ -160,7 +224,7 @@ def run(*, chosen: list[str], keep: bool) -> int:
     """
     started = time.monotonic()
     for name in chosen:
-        if name not in {DRILLS, WORKERS}:
+        if name not in {DRILLS, PLANS, WORKERS, CEPH}:
             faults.find(name)
     folder = dirs.make_private(dirs.cache()) / "acceptance"
     shutil.rmtree(folder, ignore_errors=True)

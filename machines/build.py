@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import shutil
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -24,7 +25,10 @@ _TOOLS: Final = {
     "unshare": "util-linux",
     "mount": "mount",
     "chroot": "coreutils",
+    "git": "git",
 }
+_KEPT: Final = 7 * 24 * 3600.0
+"""Seconds that a layer stays in the cache after it was used last."""
 _GO_HINT: Final = "install Go 1.26 or newer (go.dev/dl) and put it on PATH"
 
 
@@ -86,12 +90,16 @@ def _require_tools() -> None:
 
 
 def _drop_outdated(layers: Layers) -> None:
+    """Drop what no checkout has used for long: several share the cache, each with its own."""
     in_use = {layers.image, layers.rke2} | {module.built() for module in gobuild.MODULES}
+    for folder in in_use:
+        os.utime(folder)
     if dirs.state().exists():
         return  # a running lab may stand on an older layer
+    now = time.time()
     candidates = [*dirs.cache().glob("image-*"), *dirs.cache().glob("layer-*")]
     candidates += dirs.cache().glob("go/*")
     for folder in candidates:
-        if folder not in in_use:
+        if folder not in in_use and now - folder.stat().st_mtime > _KEPT:
             say(f"  dropping outdated {folder.name} from the cache")
             shutil.rmtree(folder)

@@ -6,6 +6,7 @@ of the lab is left in the kernel.
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import time
@@ -17,6 +18,8 @@ from machines.errors import LabError
 _NAME: Final = "rke2-acceptance"
 _MOUNT: Final = Path("/sys/fs/cgroup")
 _WAIT: Final = 15.0
+# What a group that goes away answers: before it is opened, and afterwards.
+_GONE: Final = {errno.ENOENT, errno.ENODEV}
 
 
 def hierarchies() -> tuple[Path, ...]:
@@ -56,12 +59,19 @@ def processes(unit: str = "") -> set[int]:
     """The pids of `unit`; without a name, of the whole lab."""
     pids: set[int] = set()
     for group in groups(unit):
-        for listing in group.rglob("cgroup.procs"):
-            try:
-                pids.update(map(int, listing.read_text().split()))
-            except FileNotFoundError:
-                continue  # the group went away while we looked
+        # Groups go away while we look; `os.walk` passes over those that did.
+        for folder, _, _ in os.walk(group):
+            pids.update(_listed(Path(folder) / "cgroup.procs"))
     return pids
+
+
+def _listed(processes: Path) -> list[int]:
+    try:
+        return [int(pid) for pid in processes.read_text().split()]
+    except OSError as reason:
+        if reason.errno in _GONE:
+            return []
+        raise
 
 
 def units() -> list[str]:

@@ -18,8 +18,17 @@ if TYPE_CHECKING:
 
 DATA: Final = "/var/lib/rancher/rke2"
 KUBECONFIG: Final = "/etc/rancher/rke2/rke2.yaml"
+ENCRYPTION: Final = f"{DATA}/server/cred/encryption-config.json"
 SERVER: Final = "rke2-server.service"
 _TLS: Final = f"{DATA}/server/tls"
+READ: Final = {
+    "/api/v1/namespaces/kube-system/pods/etcd-{name}": "kubernetes.io/config.mirror",
+    "/api/v1/nodes/{name}": '"bootID"',
+    "/api/v1/namespaces/kube-system": '"uid"',
+    "/api/v1/namespaces/kube-system/secrets?limit=1": '"SecretList"',
+    "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/{name}": '"holderIdentity"',
+}
+"""What a healthy control plane's API reads: path → what is in the answer."""
 _APPLY_LIMIT: Final = 180.0
 _VIP_LIMIT: Final = 30.0
 
@@ -115,9 +124,9 @@ def complaints(machines: Sequence[Machine]) -> list[str]:
             if state != "active":
                 found.append(f"{machine.name}: {unit} is {state}")
         if machine in machines:
-            found += _control_plane_complaints(container, len(machines))
+            found += control_plane_complaints(container, len(machines))
     holding = [machine.name for machine in holders()]
-    if holding != [machines[0].name]:
+    if holding != [machine.name for machine in machines[:1]]:
         found.append(f"the VIP is held by {', '.join(holding) or 'nobody'}")
     return found
 
@@ -149,15 +158,27 @@ def etcdctl(container: Container, *arguments: str, limit: float = 20.0) -> str:
     )
 
 
-def _control_plane_complaints(container: Container, voters: int) -> list[str]:
+def control_plane_complaints(container: Container, voters: int) -> list[str]:
+    """What is wrong with one of them; empty when healthy.
+
+    Args:
+        container: which one.
+        voters: how many members etcd must have.
+
+    Raises:
+        LabError: its etcd does not tell its members.
+    """
     name = container.machine.name
     ready = _ask_api(container, "/readyz")
     if ready.stdout != "ok":
         return [f"{name}: /readyz says {ready.stdout[:60]!r} (curl rc {ready.returncode})"]
-    # An API server whose etcd was away says `ok` long before it can read an object again.
-    pod = _ask_api(container, f"/api/v1/namespaces/kube-system/pods/etcd-{name}")
-    if "kubernetes.io/config.mirror" not in pod.stdout:
-        return [f"{name}: its API does not give its etcd pod (curl rc {pod.returncode})"]
+    # An API server whose etcd was away says `ok` long before it reads objects again, and it has a
+    # connection of its own for each kind: an exec reads a pod and its node.
+    for path, mark in READ.items():
+        seen = _ask_api(container, path.format(name=name))
+        if mark not in seen.stdout:
+            what = path.format(name=name)
+            return [f"{name}: its API does not give {what} (curl rc {seen.returncode})"]
     members = json.loads(etcdctl(container, "member", "list", "-w", "json"))["members"]
     started = [one for one in members if one.get("name") and not one.get("isLearner")]
     if len(started) != voters or len(members) != voters:
@@ -204,7 +225,7 @@ def _write_rke2(container: Container, pki: ClusterPki, token: str, encryption: s
         user = type(admin)(files[f"{stem}.crt"], files[f"{stem}.key"])
         container.write(f"{DATA}/{path}", render.kubeconfig(user, server_ca), mode=0o600)
     container.write(KUBECONFIG, render.kubeconfig(admin, server_ca), mode=0o600)
-    container.write(f"{DATA}/server/cred/encryption-config.json", encryption, mode=0o600)
+    container.write(ENCRYPTION, encryption, mode=0o600)
     container.write(f"{DATA}/server/token", render.node_token(server_ca, token), mode=0o600)
     container.write("/etc/rancher/rke2/config.yaml", render.rke2_config(machine, token), mode=0o600)
     for folder, mode in (

@@ -120,13 +120,13 @@ class Container:
             *("--boot", "--register=no", "--keep-unit", "--console=pipe", "--quiet"),
             f"--directory={self.folder}/root",
             f"--machine={machine.name}",
-            f"--network-bridge={network.LAN_BRIDGE}",
+            f"--network-bridge={network.bridge(machine)}",
         ]
         attach = ""
-        if machine == plan.BASTION:
-            nspawn.append("--network-veth-extra=bastion-wan:wan0")
+        if machine in plan.ON_WAN:
+            nspawn.append(f"--network-veth-extra={machine.kind}-wan:wan0")
             attach = (
-                f"( until ip link set bastion-wan master {network.WAN_BRIDGE} up; "
+                f"( until ip link set {machine.kind}-wan master {network.WAN_BRIDGE} up; "
                 "do sleep 0.1; done ) 2>/dev/null &"
             )
         # /run is a tmpfs of this mount namespace: what nspawn leaves there vanishes with it.

@@ -5,7 +5,20 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from machines import cluster, dirs, lab, mounts, plan, render, ssh_keys, worker_faults
+from machines import (
+    ceph_faults,
+    cluster,
+    dirs,
+    encryption_faults,
+    lab,
+    leg_faults,
+    mounts,
+    plan,
+    precondition_faults,
+    render,
+    ssh_keys,
+    worker_faults,
+)
 from machines.console import say
 from machines.container import Container
 from machines.errors import LabError
@@ -195,5 +208,10 @@ FAULTS: Final = (
         lambda: _mount_tiny(352 * _KIB),
         _unmount_tiny,
     ),
+    *precondition_faults.FAULTS,
+    *encryption_faults.FAULTS,
+    # Before those of the workers, of which some make a drill fail that phase F stands on.
+    *leg_faults.FAULTS,
     *worker_faults.FAULTS,
+    *ceph_faults.FAULTS,
 )

@@ -17,6 +17,8 @@ from machines.errors import LabError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+PROVIDER: Final = "terraform-provider-proxmox"
+
 _BUILD_LIMIT: Final = 45 * 60.0
 _VERSION_PACKAGE: Final = "k8s.io/component-base/version"
 
@@ -43,7 +45,10 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class GoModule:
-    """One pinned module: where it is, program name → main package, linker flags, and edits."""
+    """One pinned module: where it is, program name → main package, linker flags, and edits.
+
+    Beside go.mod and go.sum its folder may hold a program of this repository's own.
+    """
 
     name: str
     programs: dict[str, str]
@@ -52,12 +57,14 @@ class GoModule:
 
     @property
     def folder(self) -> Path:
-        """The folder with go.mod and go.sum."""
+        """The folder with go.mod, go.sum and the module's own source, if it has any."""
         return dirs.CHECKOUT / "machines" / "go" / self.name
 
     def key(self) -> str:
         """Changes whenever the programs would: sources' versions, flags or names."""
         digest = hashlib.sha256(repr((self.programs, self.ldflags, self.edits)).encode())
+        for path in sorted(self.folder.glob("*.go")):
+            digest.update(path.read_bytes())
         for name in ("go.mod", "go.sum"):
             digest.update((self.folder / name).read_bytes())
         return digest.hexdigest()[:16]
@@ -84,13 +91,20 @@ def _of_kwok(file: str, old: str, new: str) -> Edit:
 
 _EXEC: Final = "pkg/kwok/server/debugging_exec.go"
 # As published, kwok runs what is exec'd wherever it runs itself, without a word of the pod; a
-# command's exit status becomes "Internal error occurred", where a kubelet carries it; and its name
-# is another after each start, so that it waits for its own Lease to run out.
+# command's exit status becomes "Internal error occurred", where a kubelet carries it; its name is
+# another after each start, so that it waits for its own Lease to run out; and a pod that it sees
+# after it made that Lease and before it sees the Lease stays Pending for good.
 _EDITS_OF_KWOK: Final = (
     _of_kwok(
         "pkg/kwok/controllers/controller.go",
         'return hostname + "_" + string(uuid.NewUUID()), nil',
         "_ = uuid.NewUUID\n\treturn hostname, nil",
+    ),
+    _of_kwok(
+        "pkg/kwok/controllers/node_lease_controller.go",
+        "if !ok || lease == nil || lease.Spec.HolderIdentity == nil {\n",
+        "if !ok || lease == nil {\n\t\t_, trying := c.holdLeaseSet.Load(name)\n"
+        "\t\treturn trying\n\t}\n\tif lease.Spec.HolderIdentity == nil {\n",
     ),
     _of_kwok(_EXEC, '"fmt"\n', '"errors"\n\t"fmt"\n'),
     _of_kwok(_EXEC, '"net/http"\n', '"net/http"\n\tosexec "os/exec"\n'),
@@ -143,6 +157,13 @@ MODULES: Final = (
             )
         },
         _kubernetes_flags(),
+    ),
+    GoModule(PROVIDER, {PROVIDER: f"rke2-acceptance.invalid/{PROVIDER}"}),
+    # As in a release: otherwise it calls itself a development build.
+    GoModule(
+        "tofu",
+        {"tofu": "github.com/opentofu/opentofu/cmd/tofu"},
+        "-s -w -X github.com/opentofu/opentofu/version.dev=no",
     ),
 )
 

@@ -19,8 +19,11 @@ PACKAGES: Final = (
     "ca-certificates",
     "curl",
     "dbus",
+    "git",
     "iproute2",
+    "iputils-arping",
     "iputils-ping",
+    "iputils-tracepath",
     "keepalived",
     "less",
     "netcat-openbsd",
@@ -33,8 +36,16 @@ PACKAGES: Final = (
     "sudo",
     "systemd",
     "systemd-sysv",
+    "traceroute",
     "xxd",
 )
+MONITOR: Final = (
+    "ceph-mon",
+    *("libboost-iostreams1.74.0", "libboost-thread1.74.0", "libfmt9", "libibverbs1"),
+    *("libleveldb1d", "libnl-route-3-200", "librados2", "librdmacm1", "libsnappy1v5"),
+)
+"""Ceph's monitor and the libraries it is linked with: unpacked only. Installed, it brings 60 more
+packages, and units that would run on every machine."""
 
 # A clone must never share an identity: no machine id, no host key. Timers would only steal time
 # from the two cores that three control planes share.
@@ -57,6 +68,15 @@ systemctl mask apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2sc
     e2scrub_reap.service fstrim.timer getty.target console-getty.service
 systemctl set-default multi-user.target
 mkdir -p /var/log/journal
+apt-get update -qq
+mkdir /tmp/monitor
+cd /tmp/monitor
+apt-get download -qq {" ".join(MONITOR)}
+for package in *.deb; do
+    dpkg-deb --fsys-tarfile "$package" | tar --extract --keep-directory-symlink --directory=/
+done
+cd /
+rm -rf /tmp/monitor
 rm -f /etc/ssh/ssh_host_* /etc/machine-id /var/lib/dbus/machine-id /etc/hostname
 apt-get clean
 rm -rf /var/lib/apt/lists/*

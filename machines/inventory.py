@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from machines import plan, render
+from machines import plan, render, switch, tofu
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +34,11 @@ LIMITS: Final = {
 A gate's claim holds in this time or is FAIL: none becomes easier to pass, but for `outage_watch`,
 `journal_quiet` and `ready_holds`, which are how long the lab is watched."""
 
-OPERATIONS: Final = {"kubeconfig": "~/secrets/rke2-admin-kubeconfig", "bin": "~/bin"}
+OPERATIONS: Final = {
+    "infrastructure": f"~/{switch.CHECKOUT}",
+    "kubeconfig": "~/secrets/rke2-admin-kubeconfig",
+    "bin": "~/bin",
+}
 IMAGES: Final = {
     "dns_check": "registry.k8s.io/e2e-test-images/jessie-dnsutils:1.7",
     "sched_check": "registry.k8s.io/e2e-test-images/busybox:1.36.1-1",
@@ -42,22 +46,33 @@ IMAGES: Final = {
 }
 
 _FIRST_VM: Final = 8001
+"""Of the VMs that no configuration describes, so that no plan names them."""
 
 
-def text(*, key: str, known_hosts: str, node_token: str, versions: Mapping[str, str]) -> str:
+def text(
+    *,
+    key: str,
+    known_hosts: str,
+    controller: Mapping[str, str],
+    commits: Mapping[str, str],
+    group_vars: Mapping[str, str],
+    versions: Mapping[str, str],
+) -> str:
     """The file; its paths are relative to it.
 
     The Proxmox nodes are invented, one for each machine: all run on this host.
     """
     vms = {
-        machine.name: f"proxmox_node: hypervisor{number}, vm_id: {_FIRST_VM + number}"
+        machine.name: f"proxmox_node: hypervisor{number}, "
+        f"vm_id: {tofu.VM_IDS.get(machine.name, _FIRST_VM + number)}"
         for number, machine in enumerate(plan.MACHINES)
     }
     nodes = "".join(
         f"  - {{{_node(machine)}, {vms[machine.name]}}}\n"
         for machine in plan.MACHINES
-        if machine.kind is not plan.Kind.BASTION
+        if machine.kind in {plan.Kind.CONTROL_PLANE, plan.Kind.WORKER}
     )
+    gateway = plan.GATEWAY
     return f"""# Written by `python -m machines up`; gone with `python -m machines down`.
 name: {plan.CLUSTER}
 rehearsal: true
@@ -65,11 +80,13 @@ stop_method: killall
 versions: {_flow(versions)}
 bastion: {{{_bastion(key, known_hosts)}, {vms[plan.BASTION.name]}}}
 nodes:
-{nodes}network:
+{nodes}gateway: {{name: {gateway.name}, address: {gateway.address}, {vms[gateway.name]}}}
+network:
   vip: {plan.VIP}
   node_lan: {plan.NODE_LAN}
   pods: {plan.PODS}
   services: {plan.SERVICES}
+  ceph: {plan.CEPH_LAN}
   tls_san: [{", ".join(map(str, plan.TLS_SAN))}]
   api_port: {plan.API_PORT}
   supervisor_port: {plan.SUPERVISOR_PORT}
@@ -83,9 +100,18 @@ keepalived:
   rise: 2
 worker_label: {plan.WORKER_LABEL}
 control_plane_taint: {plan.CONTROL_PLANE_TAINT}
-controller: {{node_token: {node_token}}}
+controller: {_flow(controller)}
+group_vars: {_flow(group_vars)}
+commits: {_flow({name: f'"{commit}"' for name, commit in commits.items()})}
 operations: {_flow(OPERATIONS)}
 images: {_flow(IMAGES)}
+ceph:
+  monitors: [{plan.MONITOR.address}]
+  ports: [{", ".join(map(str, plan.CEPH_PORTS))}]
+  gateway_interface: {plan.CEPH_LEG}
+  pool: kubernetes
+  storage_class: ceph-rbd
+tofu: {_flow({name: f"'{value}'" for name, value in tofu.FACTS.items()})}
 limits: {_flow(LIMITS)}
 """
 

@@ -15,13 +15,17 @@ from typing import TYPE_CHECKING, Final
 from machines import (
     cgroups,
     cluster,
+    controller,
     dirs,
+    furnishing,
+    gateway,
     inventory,
+    leg,
+    monitors,
     mounts,
     network,
     plan,
-    render,
-    ssh_keys,
+    switch,
     workers,
 )
 from machines.build import build, require_root
@@ -31,15 +35,13 @@ from machines.errors import LabError
 from machines.pki import Authority, ClusterPki, Pair
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from machines.build import Layers
-    from machines.ssh_keys import SshKey
 
 INVENTORY: Final = "inventory.yaml"
 _FACTS: Final = "lab.json"
-_TOKEN: Final = "keys/node_token"  # noqa: S105 the name of a file
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +51,12 @@ class Facts:
     Attributes:
         phase: how far its cluster was applied.
         layers: what its machines stand on; a lab on outdated layers is made anew.
-        client_ca: the authority of the certificate in rke2.yaml.
+        client_ca: the authority of the certificate in rke2.yaml; None before there is one.
     """
 
     phase: plan.Phase
     layers: str
-    client_ca: Pair
+    client_ca: Pair | None = None
 
     @classmethod
     def load(cls) -> Facts:
@@ -68,10 +70,11 @@ class Facts:
             raise LabError("the lab is not up: `python -m machines up`")
         try:
             values = json.loads(path.read_text())
+            authority = values["client_ca"]
             return cls(
                 phase=plan.Phase(values["phase"]),
                 layers=values["layers"],
-                client_ca=Pair(**values["client_ca"]),
+                client_ca=Pair(**authority) if authority else None,
             )
         except (ValueError, KeyError, TypeError) as damage:
             raise LabError(
@@ -80,7 +83,13 @@ class Facts:
 
     @property
     def client_authority(self) -> Authority:
-        """The authority that signs what is in rke2.yaml."""
+        """The authority that signs what is in rke2.yaml.
+
+        Raises:
+            LabError: RKE2 is applied nowhere.
+        """
+        if self.client_ca is None:
+            raise LabError("RKE2 is not applied: `python -m machines up`")
         return Authority.load(self.client_ca)
 
     def save(self) -> None:
@@ -119,51 +128,95 @@ def exclusive() -> Iterator[None]:
 def up(phase: plan.Phase) -> None:
     """Bring the lab to `phase`, or find it there and healthy already.
 
-    From healthy control planes it goes on to the workers; from anything else it starts anew.
+    From machines without RKE2 it goes on to any phase, from three healthy control planes on to any
+    further one; from anything else it starts anew.
 
     Raises:
         LabError: some machine failed; its journal is in the text. What was started stays for a
             look until `down` or the next `up`.
     """
     layers = build()
-    if _is_up(phase, layers):
+    standing = _healthy_at(layers)
+    if standing is phase:
         say(f"the lab is up and healthy at phase {phase}; inventory: {inventory_path()}")
         return
-    if not (phase is plan.Phase.D and _is_up(plan.Phase.C, layers)):
+    if standing not in plan.stations(phase):
         down()
-        _start(phase, layers)
-    if plan.joined(phase):
-        workers.join((dirs.state() / _TOKEN).read_text().strip())
-        dataclasses.replace(Facts.load(), phase=phase).save()
+        standing = _boot(layers)
+    if standing is plan.Phase.ZERO and phase is not plan.Phase.ZERO:
+        standing = _apply(phase)
+    for further in (plan.Phase.D, plan.Phase.F):
+        if phase.reaches(further) and not standing.reaches(further):
+            _go_on(further, layers)
+            dataclasses.replace(Facts.load(), phase=further).save()
     say(f"the lab is up at phase {phase}; inventory: {inventory_path()}")
 
 
-def _start(phase: plan.Phase, layers: Layers) -> None:
+def _go_on(phase: plan.Phase, layers: Layers) -> None:
+    """What the operator does in that phase, once the one before is over."""
+    if phase is plan.Phase.D:
+        workers.join(_token())
+        switch.install()
+        leg.prepare()
+    else:
+        monitors.start(layers)
+        with step("routing the nodes to Ceph"):
+            gateway.plug()
+            switch.flip()
+            gateway.configure()
+
+
+def _boot(layers: Layers) -> plan.Phase:
+    """Machines without RKE2, and the controller's side: the runbook's preconditions."""
     dirs.make_private(dirs.state())
-    with step("making keys and certificates"):
-        pki = ClusterPki()
-        host_keys = _write_ssh_keys()
+    with step("making keys and the controller's checkouts"):
+        host_keys = furnishing.write_ssh_keys()
+        commits = controller.lay_out(secrets.token_hex(16))
     with step("making the network namespaces"):
         network.create()
     containers = [Container(machine) for machine in plan.MACHINES]
     with step(f"booting {len(containers)} machines"):
+        for machine in plan.running(plan.Phase.F):
+            furnishing.furnish(Container(machine), host_keys[machine.name])
         for container in containers:
-            _furnish(container, host_keys[container.machine.name])
             container.start(layers)
         for container in containers:
             container.wait_booted()
-    token = secrets.token_hex(16)
-    cluster.apply(plan.applied(phase), pki, token=token, encryption_key=secrets.token_bytes(32))
-    _write_inventory(token)
-    reached = plan.Phase.C if plan.joined(phase) else phase
-    Facts(reached, layers.lowerdir, pki.client.pair).save()
+    _write_inventory(commits)
+    Facts(plan.Phase.ZERO, layers.lowerdir).save()
+    return plan.Phase.ZERO
+
+
+def _apply(phase: plan.Phase) -> plan.Phase:
+    """The control planes of that phase."""
+    pki = ClusterPki()
+    applied = plan.applied(phase)
+    cluster.apply(applied, pki, token=_token(), encryption_key=secrets.token_bytes(32))
+    layers = Facts.load().layers
+    standing = plan.Phase.C if phase.reaches(plan.Phase.C) else phase
+    Facts(standing, layers, pki.client.pair).save()
+    return standing
+
+
+def _token() -> str:
+    return (dirs.state() / controller.NODE_TOKEN).read_text().strip()
+
+
+def reached() -> plan.Phase | None:
+    """How far the running lab is applied; None if there is none."""
+    try:
+        return Facts.load().phase
+    except LabError:
+        return None
 
 
 def complaints(phase: plan.Phase) -> list[str]:
     """What is wrong with a lab that should be at the end of `phase`; empty when healthy."""
     found = cluster.complaints(plan.applied(phase))
-    if not found and plan.joined(phase):
+    if not found and phase.reaches(plan.Phase.D):
         found = workers.complaints()
+    if phase.reaches(plan.Phase.F):
+        found += [*monitors.complaints(), *gateway.complaints()]
     return found
 
 
@@ -184,59 +237,30 @@ def down() -> None:
             raise LabError(f"{dirs.state()} cannot be removed: is a file system mounted in it?")
 
 
-def _is_up(phase: plan.Phase, layers: Layers) -> bool:
+def _healthy_at(layers: Layers) -> plan.Phase | None:
+    """The phase that a healthy lab on these layers has reached; None if there is no such lab."""
     try:
         facts = Facts.load()
     except LabError:
-        return False
-    wanted = facts.phase is phase and facts.layers == layers.lowerdir
-    return wanted and not complaints(phase)
+        return None
+    healthy = facts.layers == layers.lowerdir and not complaints(facts.phase)
+    return facts.phase if healthy else None
 
 
-def _write_ssh_keys() -> dict[str, SshKey]:
-    keys = dirs.make_private(dirs.state() / "keys")
-    client = ssh_keys.generate()
-    dirs.write_private(keys / "id_ed25519", client.private)
-    dirs.write_private(keys / "id_ed25519.pub", f"{client.public}\n")
-    hosts = {machine.name: ssh_keys.generate() for machine in plan.MACHINES}
-    addresses = {machine.name: [str(machine.address)] for machine in plan.MACHINES}
-    addresses[plan.BASTION.name].insert(0, str(plan.WAN_BASTION.ip))
-    dirs.write_private(dirs.state() / "known_hosts", ssh_keys.known_hosts(hosts, addresses))
-    return hosts
-
-
-def _furnish(container: Container, host_key: SshKey) -> None:
-    machine = container.machine
-    client = (dirs.state() / "keys/id_ed25519.pub").read_text()
-    container.write("/etc/hostname", f"{machine.name}\n")
-    container.write("/etc/hosts", render.hosts(machine))
-    container.write("/etc/machines-lab/interfaces", render.interfaces(machine))
-    container.write("/etc/ssh/ssh_host_ed25519_key", host_key.private, mode=0o600)
-    container.write("/etc/ssh/ssh_host_ed25519_key.pub", f"{host_key.public}\n")
-    container.write(f"/home/{plan.SSH_USER}/.ssh/authorized_keys", client, mode=0o600, owner=1000)
-    home = container.disk / "home" / plan.SSH_USER
-    for folder, mode in ((home, 0o750), (home / ".ssh", 0o700)):
-        folder.chmod(mode)
-        shutil.chown(folder, 1000, 1000)
-    if machine == plan.BASTION:
-        container.write("/etc/nftables.conf", render.bastion_firewall(), mode=0o755)
-        wants = container.disk / "etc/systemd/system/sysinit.target.wants/nftables.service"
-        wants.parent.mkdir(parents=True, exist_ok=True)
-        wants.symlink_to("/lib/systemd/system/nftables.service")
-
-
-def _write_inventory(token: str) -> None:
-    dirs.write_private(dirs.state() / _TOKEN, f"{token}\n")
+def _write_inventory(commits: Mapping[str, str]) -> None:
     dirs.write_private(
         inventory_path(),
         inventory.text(
             key="keys/id_ed25519",
             known_hosts="known_hosts",
-            node_token=_TOKEN,
+            controller=controller.PATHS,
+            commits=commits,
+            group_vars=controller.GROUP_VARS,
             versions={
                 "rke2": plan.RKE2_VERSION,
                 "etcd": plan.ETCD_VERSION,
                 "cilium": plan.CILIUM_VERSION,
+                "ansible-core": controller.ANSIBLE_VERSION,
             },
         ),
     )

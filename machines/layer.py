@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import shutil
 from pathlib import Path
 from typing import Final
 
 from machines import dirs, gobuild, plan
 
+_ARCHITECTURE: Final = {"aarch64": "arm64"}.get(platform.machine(), "amd64")
 GUEST: Final = Path(__file__).parent / "guest"
-_LIBRARY: Final = Path("usr/local/lib/machines-lab")
+LIBRARY: Final = Path("usr/local/lib/machines-lab")
+SHARE: Final = Path("usr/local/share")
 _RKE2_BIN: Final = Path("var/lib/rancher/rke2/bin")
+
+# Program → place in the machine, where that is not `LIBRARY`. OpenTofu looks for providers there.
+_PLACES: Final = {
+    "kubectl": _RKE2_BIN / "kubectl",
+    gobuild.PROVIDER: SHARE
+    / f"terraform/plugins/machines-lab.invalid/standin/proxmox/0.0.1/linux_{_ARCHITECTURE}"
+    / f"{gobuild.PROVIDER}_v0.0.1",
+}
 
 # Name under machines/guest/files → place in the machine, mode.
 FILES: Final = {
@@ -20,8 +31,8 @@ FILES: Final = {
     "crictl": (_RKE2_BIN / "crictl", 0o755),
     "rke2-killall.sh": (Path("usr/local/bin/rke2-killall.sh"), 0o755),
     "in-container": (Path(plan.IN_CONTAINER).relative_to("/"), 0o755),
-    "network": (_LIBRARY / "network", 0o755),
-    "kwok.yaml": (_LIBRARY / "kwok.yaml", 0o644),
+    "network": (LIBRARY / "network", 0o755),
+    "kwok.yaml": (LIBRARY / "kwok.yaml", 0o644),
     "rke2-server.service": (Path("usr/local/lib/systemd/system/rke2-server.service"), 0o644),
     "rke2-agent.service": (Path("usr/local/lib/systemd/system/rke2-agent.service"), 0o644),
     "rke2-container@.service": (
@@ -34,7 +45,7 @@ FILES: Final = {
 
 def key() -> str:
     """Changes whenever a program or a file of the layer does."""
-    digest = hashlib.sha256(repr(FILES).encode())
+    digest = hashlib.sha256(repr((FILES, _PLACES)).encode())
     for module in gobuild.MODULES:
         digest.update(module.key().encode())
     for path in sorted(GUEST.rglob("*")):
@@ -62,8 +73,8 @@ def build() -> Path:
         for module in gobuild.MODULES:
             programs = gobuild.build(module)
             for program in module.programs:
-                folder = _RKE2_BIN if program == "kubectl" else _LIBRARY / "bin"
-                _place(programs / program, partial / folder / program)
+                place = _PLACES.get(program, LIBRARY / "bin" / program)
+                _place(programs / program, partial / place)
         for name, (place, mode) in FILES.items():
             path = partial / place
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -71,7 +82,7 @@ def build() -> Path:
             path.chmod(mode)
         shutil.copytree(
             GUEST,
-            partial / _LIBRARY / "guest",
+            partial / LIBRARY / "guest",
             ignore=shutil.ignore_patterns("files", "__pycache__"),
         )
         wanted = partial / "etc/systemd/system/multi-user.target.wants/machine-network.service"

@@ -1,4 +1,4 @@
-"""The lab's two network namespaces: the fabric with both bridges, and the controller on the WAN.
+"""The lab's two network namespaces: the fabric with its bridges, and the controller on the WAN.
 
 Neither is named nor mounted anywhere: a sleeping process holds each, so both end with the lab.
 """
@@ -14,6 +14,7 @@ from machines.errors import LabError
 
 LAN_BRIDGE: Final = "br-lan"
 WAN_BRIDGE: Final = "br-wan"
+CEPH_BRIDGE: Final = "br-ceph"
 FABRIC: Final = "fabric"
 CONTROLLER: Final = "controller"
 _CONTROLLER_LINK: Final = "wan"
@@ -27,10 +28,14 @@ def create() -> None:
     """
     fabric = _hold(FABRIC)
     controller = _hold(CONTROLLER)
-    for bridge in (LAN_BRIDGE, WAN_BRIDGE):
+    for bridge in (LAN_BRIDGE, WAN_BRIDGE, CEPH_BRIDGE):
         _ip(fabric, "link", "add", bridge, "type", "bridge", "forward_delay", "0")
         _ip(fabric, "link", "set", bridge, "up")
     _ip(fabric, "link", "set", "lo", "up")
+    # What is sent on to the Internet is refused at once, instead of waited for.
+    _ip(fabric, "addr", "add", str(plan.WAN_ROUTER), "dev", WAN_BRIDGE)
+    _ip(fabric, "route", "add", "unreachable", "default")
+    _enter(fabric, "sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward")
     _ip(
         fabric,
         *("link", "add", CONTROLLER, "type", "veth"),
@@ -40,6 +45,31 @@ def create() -> None:
     _ip(controller, "link", "set", "lo", "up")
     _ip(controller, "addr", "add", str(plan.WAN_CONTROLLER), "dev", _CONTROLLER_LINK)
     _ip(controller, "link", "set", _CONTROLLER_LINK, "up")
+
+
+def plug(machine: int, interface: str, bridge: str) -> None:
+    """Give a running machine one more network card: down, without an address.
+
+    Args:
+        machine: the pid of its systemd.
+        interface: what it is called there.
+        bridge: what it is connected with.
+
+    Raises:
+        LabError: the lab is not up, or a step failed.
+    """
+    fabric = holder(FABRIC)
+    _ip(
+        fabric,
+        *("link", "add", f"plugged-{interface}", "type", "veth"),
+        *("peer", "name", interface, "netns", str(machine)),
+    )
+    _ip(fabric, "link", "set", f"plugged-{interface}", "master", bridge, "up")
+
+
+def bridge(machine: plan.Machine) -> str:
+    """The bridge of the network in which the machine has its address."""
+    return CEPH_BRIDGE if machine.lan == plan.CEPH_LAN else LAN_BRIDGE
 
 
 def enter(namespace: str) -> list[str]:
@@ -82,4 +112,8 @@ def _hold(namespace: str) -> int:
 
 
 def _ip(pid: int, *arguments: str) -> None:
-    run(["nsenter", f"--net=/proc/{pid}/ns/net", "--", "ip", *arguments])
+    _enter(pid, "ip", *arguments)
+
+
+def _enter(pid: int, *argv: str) -> None:
+    run(["nsenter", f"--net=/proc/{pid}/ns/net", "--", *argv])

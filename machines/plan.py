@@ -30,6 +30,15 @@ VRID: Final = 51
 
 WAN_BASTION: Final = IPv4Interface("192.0.2.10/24")
 WAN_CONTROLLER: Final = IPv4Interface("192.0.2.2/24")
+WAN_GATEWAY: Final = IPv4Interface("192.0.2.31/24")
+WAN_ROUTER: Final = IPv4Interface("192.0.2.1/24")
+"""Where the Internet would begin: it says of everything else that it cannot be reached."""
+
+CEPH_LAN: Final = IPv4Network("192.168.96.0/20")
+CEPH_GATEWAY: Final = IPv4Interface("192.168.96.31/20")
+"""The gateway's allocated address in Ceph's network (runbook, F1 gate a)."""
+CEPH_LEG: Final = "eth2"
+CEPH_PORTS: Final = (3300, 6789)
 SSH_USER: Final = "ubuntu"
 
 WORKER_LABEL: Final = "wetopi.io/role=platform"
@@ -45,14 +54,21 @@ class Kind(StrEnum):
     BASTION = "bastion"
     CONTROL_PLANE = "control-plane"
     WORKER = "worker"
+    GATEWAY = "gateway"
+    MONITOR = "monitor"
 
 
 class Phase(StrEnum):
-    """How far the cluster is applied: cp01 alone, all three control planes, workers as well."""
+    """How far the cluster is applied.
 
+    Not at all, cp01 alone, all control planes, workers too, the gateway's leg into Ceph's network.
+    """
+
+    ZERO = "0"
     B = "b"
     C = "c"
     D = "d"
+    F = "f"
 
     def reaches(self, phase: Phase) -> bool:
         """Whether that phase is applied as well, once this one is."""
@@ -61,7 +77,7 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """One machine. `address` is its leg on the node LAN; `vip_priority` is keepalived's."""
+    """One machine. `address` is its leg on `lan`; `vip_priority` is keepalived's."""
 
     name: str
     kind: Kind
@@ -69,9 +85,14 @@ class Machine:
     vip_priority: int = 0
 
     @property
+    def lan(self) -> IPv4Network:
+        """The network it stands in: the node LAN, but for Ceph's machines."""
+        return CEPH_LAN if self.kind is Kind.MONITOR else NODE_LAN
+
+    @property
     def interface(self) -> IPv4Interface:
-        """The address with the node LAN's prefix length."""
-        return IPv4Interface(f"{self.address}/{NODE_LAN.prefixlen}")
+        """The address with its network's prefix length."""
+        return IPv4Interface(f"{self.address}/{self.lan.prefixlen}")
 
 
 BASTION: Final = Machine("wetopi-ops01", Kind.BASTION, IPv4Address("10.72.0.10"))
@@ -85,18 +106,35 @@ WORKERS: Final = (
     Machine("rke-platform02", Kind.WORKER, IPv4Address("10.72.0.42")),
     Machine("rke-platform03", Kind.WORKER, IPv4Address("10.72.0.43")),
 )
-MACHINES: Final = (BASTION, *CONTROL_PLANES, *WORKERS)
+GATEWAY: Final = Machine("wetopi-natgw01", Kind.GATEWAY, IPv4Address("10.72.0.2"))
+MONITOR: Final = Machine("ceph-mon01", Kind.MONITOR, IPv4Address("192.168.96.10"))
+MACHINES: Final = (BASTION, *CONTROL_PLANES, *WORKERS, GATEWAY)
+"""What the inventory knows by name, and every `up` starts."""
+
+ON_WAN: Final = {BASTION: WAN_BASTION, GATEWAY: WAN_GATEWAY}
 TLS_SAN: Final = (VIP.ip, *(machine.address for machine in CONTROL_PLANES))
 
 
 def applied(phase: Phase) -> tuple[Machine, ...]:
     """The control planes that carry RKE2 and keepalived at the end of `phase`, in join order."""
+    if phase is Phase.ZERO:
+        return ()
     return CONTROL_PLANES[:1] if phase is Phase.B else CONTROL_PLANES
+
+
+def stations(phase: Phase) -> tuple[Phase, ...]:
+    """The earlier phases from which the lab can go on to `phase`."""
+    return tuple(each for each in (Phase.D, Phase.C, Phase.ZERO) if each < phase)
 
 
 def joined(phase: Phase) -> tuple[Machine, ...]:
     """The workers that have joined at the end of `phase`, in join order."""
-    return WORKERS if phase is Phase.D else ()
+    return WORKERS if phase.reaches(Phase.D) else ()
+
+
+def running(phase: Phase) -> tuple[Machine, ...]:
+    """The machines that run at the end of `phase`."""
+    return (*MACHINES, MONITOR) if phase.reaches(Phase.F) else MACHINES
 
 
 def find(name: str) -> Machine:
@@ -105,8 +143,9 @@ def find(name: str) -> Machine:
     Raises:
         LabError: no machine, or more than one, has that ending.
     """
-    matches = [machine for machine in MACHINES if machine.name.endswith(name)] if name else []
+    every = (*MACHINES, MONITOR)
+    matches = [machine for machine in every if machine.name.endswith(name)] if name else []
     if len(matches) == 1:
         return matches[0]
-    known = ", ".join(machine.name for machine in MACHINES)
+    known = ", ".join(machine.name for machine in every)
     raise LabError(f"no machine is called {name!r}; the lab has {known}")

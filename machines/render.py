@@ -142,12 +142,16 @@ def hosts(machine: Machine) -> str:
 
 
 def interfaces(machine: Machine) -> str:
-    """The lines that the machine's network unit reads: created as, name, address."""
-    if machine != plan.BASTION:
-        # Where a default route would be: without any, an address of a service is refused before
-        # kube-proxy's rules could send it elsewhere.
-        return f"host0 eth0 {machine.interface} {plan.SERVICES}\n"
-    lines = [f"host0 eth0 {machine.interface}", f"wan0 eth1 {plan.WAN_BASTION}"]
+    """The lines that the machine's network unit reads: created as, name, address, routes."""
+    routes = {
+        plan.Kind.CONTROL_PLANE: f" default@{plan.GATEWAY.address}",
+        plan.Kind.WORKER: f" default@{plan.GATEWAY.address}",
+        plan.Kind.MONITOR: f" {plan.NODE_LAN}@{plan.CEPH_GATEWAY.ip}",
+    }
+    lines = [f"host0 eth0 {machine.interface}{routes.get(machine.kind, '')}"]
+    if machine in plan.ON_WAN:
+        router = f" default@{plan.WAN_ROUTER.ip}" if machine == plan.GATEWAY else ""
+        lines.append(f"wan0 eth1 {plan.ON_WAN[machine]}{router}")
     return "\n".join(lines) + "\n"
 
 

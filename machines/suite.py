@@ -53,6 +53,7 @@ def run(selection: Sequence[str], *, reports: Path, output: Path) -> SuiteRun:
     command = [
         *network.enter(network.CONTROLLER),
         *(sys.executable, "-m", "pytest", "-p", "no:cacheprovider"),
+        *("-p", "selftests.machines.unasked"),
         *(f"--inventory={lab.inventory_path()}", f"--reports={reports}", *selection),
     ]
     try:

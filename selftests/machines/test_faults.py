@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fixtures.gates import Phase, of_phase
 from machines import dirs, faults, lab, plan
 from machines.errors import LabError
-from machines.expectations import EVERY, EXPECTATIONS, Expectation
+from machines.expectation import EVERY, Expectation
+from machines.expectations import BEFORE_B, EXPECTATIONS, HEALTHY, ROUTED, STATED, planned
 from machines.fault import Fault
 from machines.faults import FAULTS
 from machines.pki import Pair
@@ -40,12 +42,21 @@ def test_names_are_unique_and_every_fault_has_an_expectation() -> None:
     assert set(names) == set(EXPECTATIONS)
 
 
-def test_no_expectation_lets_an_affected_gate_be_green() -> None:
-    for expectations in EXPECTATIONS.values():
+def test_every_expectation_names_what_is_not_green() -> None:
+    for name, expectations in EXPECTATIONS.items():
         for expectation in expectations:
-            assert 0 not in expectation.statuses
-            assert all("PASS" not in allowed for allowed in expectation.gates.values())
-            assert expectation.gates or expectation.says
+            green = {"PASS", "ATTESTED"}
+            red = [gate for gate, allowed in expectation.gates.items() if not green & allowed]
+            # Where tools are missing, others tell the same.
+            assert bool(red or expectation.says) is (name != "tools-missing")
+            assert (0 in expectation.statuses) is (name == "tools-missing")
+            assert all(not green & seen or seen <= green for seen in expectation.gates.values())
+
+
+def test_what_is_stated_is_what_the_runs_state() -> None:
+    arguments = (*HEALTHY.selection, *ROUTED, *planned("ab" * 32).selection)
+    stated = [each.split("=")[1] for each in arguments if each.startswith("--attest=")]
+    assert sorted(stated) == sorted(STATED)
 
 
 @pytest.mark.usefixtures("up")
@@ -132,6 +143,19 @@ def test_whatever_is_not_as_expected_is_said(
     assert len(found) == 1
     with pytest.raises(AssertionError, match=complaint):
         raise AssertionError(found[0])
+
+
+def test_a_phase_can_be_meant() -> None:
+    expectation = Expectation("all", ("-m", "gate_b"), {"B": frozenset({"PASS"})})
+    seen = {"B.1": "PASS", "B.2": "FAIL", "C.1": "FAIL"}
+    assert expectation.complaints(1, seen, "") == ["B.2 is FAIL, expected PASS"]
+
+
+def test_what_is_healthy_leaves_no_gate_of_phase_0_out() -> None:
+    for expectation in (BEFORE_B, HEALTHY):
+        ids = {gate.id for gate in of_phase(Phase.ZERO)}
+        assert ids == {gate for gate in expectation.gates if gate.startswith("0.")}
+        assert expectation.statuses == {0}
 
 
 def test_every_gate_can_be_meant() -> None:

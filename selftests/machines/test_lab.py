@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from machines import __main__ as cli
 from machines import acceptance, build, cgroups, dirs, lab, mounts, plan
 from machines.commands import run
+from machines.container import Container
 from machines.errors import LabError
 from machines.pki import Pair
 
@@ -40,6 +44,7 @@ def test_another_name_is_answered_with_the_machines(name: str) -> None:
 
 
 def test_phase_b_applies_the_first_control_plane_alone() -> None:
+    assert plan.applied(plan.Phase.ZERO) == ()
     assert plan.applied(plan.Phase.B) == plan.CONTROL_PLANES[:1]
     assert plan.applied(plan.Phase.C) == plan.CONTROL_PLANES
 
@@ -59,6 +64,14 @@ def test_facts_are_read_back_as_written(state: Path) -> None:
     facts.save()
     assert lab.Facts.load() == facts
     assert _mode(state / "lab.json") == 0o600
+
+
+def test_machines_without_rke2_have_no_authority(state: Path) -> None:
+    dirs.make_private(state)
+    lab.Facts(plan.Phase.ZERO, "layers").save()
+    assert lab.Facts.load() == lab.Facts(plan.Phase.ZERO, "layers")
+    with pytest.raises(LabError, match="not applied"):
+        _ = lab.Facts.load().client_authority
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[]", '{"phase": "z"}'])
@@ -82,6 +95,12 @@ def test_a_unified_host_has_one_tree(hierarchy: Path) -> None:
     assert cgroups.hierarchies() == (hierarchy,)
 
 
+def test_a_lab_that_runs_on_this_host_is_not_seen() -> None:
+    assert not any(tree.is_relative_to("/sys") for tree in cgroups.hierarchies())
+    assert cgroups.units() == []
+    assert not any(Container(machine).running for machine in plan.MACHINES)
+
+
 @pytest.mark.usefixtures("hierarchy")
 def test_processes_of_a_machine_are_all_below_its_groups() -> None:
     first, second = cgroups.create("rke-cp01")
@@ -95,6 +114,42 @@ def test_processes_of_a_machine_are_all_below_its_groups() -> None:
     assert cgroups.processes("rke-cp01/payload/init.scope") == {12, 13}
     assert cgroups.processes() == {11, 12, 13}
     assert cgroups.units() == ["rke-cp01", "rke-cp02"]
+
+
+def test_a_group_that_goes_away_while_we_look_is_passed_over(
+    hierarchy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, _ = cgroups.create("rke-cp01")
+    (first / "cgroup.procs").write_text("11\n")
+    (first / "payload/going.service").mkdir(parents=True)
+    scandir = os.scandir
+
+    def gone(folder: str) -> Any:
+        if str(folder).endswith("going.service"):
+            raise FileNotFoundError(folder)
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", gone)
+    assert hierarchy in first.parents
+    assert cgroups.processes() == {11}
+
+
+@pytest.mark.parametrize("number", [errno.ENOENT, errno.ENODEV, errno.EACCES])
+@pytest.mark.usefixtures("hierarchy")
+def test_a_group_that_goes_away_under_the_reader_is_empty(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cgroups.create("rke-cp01")
+
+    def gone(_: Path) -> str:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(Path, "read_text", gone)
+    if number == errno.EACCES:
+        with pytest.raises(PermissionError):
+            cgroups.processes()
+    else:
+        assert cgroups.processes() == set()
 
 
 def test_ending_an_empty_lab_removes_its_groups(hierarchy: Path) -> None:

@@ -18,25 +18,8 @@ from machines.dirs import CHECKOUT
 from machines.pki import Pair
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from fixtures.core.inventory import Cluster
     from machines.plan import Machine
-
-
-@pytest.fixture
-def inventory(tmp_path: Path) -> Cluster:
-    """The lab's inventory, as the suite itself reads it."""
-    path = tmp_path / "inventory.yaml"
-    path.write_text(
-        lab_inventory.text(
-            key="keys/id_ed25519",
-            known_hosts="known_hosts",
-            node_token="keys/node_token",
-            versions={"rke2": plan.RKE2_VERSION, "etcd": plan.ETCD_VERSION},
-        )
-    )
-    return inventory_file.load(path)
 
 
 @pytest.fixture
@@ -56,6 +39,12 @@ def test_the_inventory_has_the_real_cluster_s_facts(inventory: Cluster, real: Cl
     waits = {name: getattr(real.limits, name) for name in lab_inventory.LIMITS}
     assert dataclasses.replace(inventory.limits, **waits) == real.limits
     assert inventory.stop_method == real.stop_method
+    assert real.gateway is not None
+    assert dataclasses.replace(real.gateway, vm=None) == dataclasses.replace(
+        inventory.gateway, vm=None
+    )
+    assert inventory.network.ceph == real.network.ceph
+    assert inventory.ceph == real.ceph
     assert inventory.worker_label == real.worker_label
     assert inventory.control_plane_taint == real.control_plane_taint
     wanted = [(node.name, node.address, node.role, node.vip_priority) for node in real.nodes]
@@ -129,6 +118,6 @@ def test_secrets_are_encrypted_with_the_key_s_runbook_name() -> None:
     assert last == {"identity": {}}
 
 
-def test_only_the_bastion_has_a_leg_on_the_wan() -> None:
+def test_only_bastion_and_gateway_have_a_leg_on_the_wan() -> None:
     with_wan = [one.name for one in plan.MACHINES if "eth1" in render.interfaces(one)]
-    assert with_wan == ["wetopi-ops01"]
+    assert with_wan == ["wetopi-ops01", "wetopi-natgw01"]

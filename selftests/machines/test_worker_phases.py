@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
+from fixtures import gates
 from fixtures.applylog.history import identity_of
 from fixtures.applylog.ledger import Ledger
 from fixtures.applylog.record import GateRecord, Kind
@@ -17,7 +18,21 @@ from fixtures.core import inventory_file
 from fixtures.core.verdicts import Verdict
 from fixtures.gates import Phase, of_phase
 from fixtures.judge import components
-from machines import cluster, dirs, expectations, lab, plan, render, workers
+from fixtures.session.prerequisites import missing
+from machines import (
+    cluster,
+    controller,
+    dirs,
+    expectations,
+    gateway,
+    lab,
+    leg,
+    monitors,
+    plan,
+    render,
+    switch,
+    workers,
+)
 from machines import inventory as lab_inventory
 from machines.dirs import CHECKOUT
 from machines.errors import LabError
@@ -82,11 +97,6 @@ def test_a_worker_joins_through_the_vip_with_its_label_and_no_taint() -> None:
     }
 
 
-def test_services_have_a_route_on_nodes_alone() -> None:
-    with_route = [one.name for one in plan.MACHINES if "10.68.0.0/16" in render.interfaces(one)]
-    assert with_route == [one.name for one in (*plan.CONTROL_PLANES, *plan.WORKERS)]
-
-
 @pytest.mark.parametrize(
     ("printed", "answered"),
     [
@@ -144,39 +154,75 @@ def test_a_node_that_is_not_as_it_must_be_is_named(
     assert complaint is None or complaint in found[0]
 
 
-def test_healthy_control_planes_are_gone_on_from(
-    state: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_healthy_is_gone_on_from(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
 
     class Built:
         lowerdir = "layers"
 
-    def start(phase: plan.Phase, layers: Layers) -> None:
-        del layers
-        done.append(f"start {phase}")
+    def reach(phase: plan.Phase) -> plan.Phase:
+        lab.Facts(phase, "layers", Pair("certificate", "key")).save()
+        return phase
 
-    (dirs.make_private(state) / "keys").mkdir()
-    (state / "keys/node_token").write_text("secret\n")
-    lab.Facts(plan.Phase.C, "layers", Pair("certificate", "key")).save()
+    def boot(_: Layers) -> plan.Phase:
+        done.append("boot")
+        return reach(plan.Phase.ZERO)
+
+    def apply(phase: plan.Phase) -> plan.Phase:
+        done.append(f"apply {phase}")
+        return reach(min(phase, plan.Phase.C))
+
+    token = dirs.make_private(state) / controller.NODE_TOKEN
+    token.parent.mkdir(parents=True)
+    token.write_text("secret\n")
     monkeypatch.setattr(lab, "build", Built)
-    monkeypatch.setattr(lab, "_start", start)
+    monkeypatch.setattr(lab, "_boot", boot)
+    monkeypatch.setattr(lab, "_apply", apply)
     monkeypatch.setattr(lab, "down", lambda: done.append("down"))
     monkeypatch.setattr(lab, "complaints", lambda _: [])
     monkeypatch.setattr(workers, "join", lambda token: done.append(f"join {token}"))
-    lab.up(plan.Phase.D)
-    assert done == ["join secret"]
-    assert lab.Facts.load().phase is plan.Phase.D
-    lab.up(plan.Phase.D)
-    assert done == ["join secret"]
-    lab.up(plan.Phase.C)
-    assert done[1:] == ["down", "start c"]
+    for module, name, step in (
+        (switch, "install", "checkout"),
+        (leg, "prepare", "plan"),
+        (monitors, "start", "monitor"),
+        (gateway, "plug", "leg"),
+        (switch, "flip", "flip"),
+        (gateway, "configure", "configure"),
+    ):
+        monkeypatch.setattr(module, name, lambda *_, step=step: done.append(step))
+    joining = ["join secret", "checkout", "plan"]
+    routing = ["monitor", "leg", "flip", "configure"]
+    assert lab.reached() is None
+    for phase, steps in (
+        (plan.Phase.ZERO, ["down", "boot"]),
+        (plan.Phase.ZERO, []),
+        (plan.Phase.C, ["apply c"]),
+        (plan.Phase.D, joining),
+        (plan.Phase.D, []),
+        (plan.Phase.F, routing),
+        (plan.Phase.F, []),
+        (plan.Phase.D, ["down", "boot", "apply d", *joining]),
+        (plan.Phase.C, ["down", "boot", "apply c"]),
+        (plan.Phase.F, [*joining, *routing]),
+        (plan.Phase.B, ["down", "boot", "apply b"]),
+        (plan.Phase.F, ["down", "boot", "apply f", *joining, *routing]),
+    ):
+        done.clear()
+        lab.up(phase)
+        assert (done, lab.reached()) == (steps, phase)
 
 
 def test_the_images_are_the_real_cluster_s(tmp_path: Path) -> None:
     path = tmp_path / "inventory.yaml"
     path.write_text(
-        lab_inventory.text(key="key", known_hosts="hosts", node_token="token", versions={})
+        lab_inventory.text(
+            key="key",
+            known_hosts="hosts",
+            controller={"node_token": "token"},
+            commits={"docs": "5740404"},
+            group_vars={"vip": "rke2_api_vip"},
+            versions={"rke2": plan.RKE2_VERSION},
+        )
     )
     own, real = inventory_file.load(path), inventory_file.load(CHECKOUT / "inventories/wetopi.yaml")
     assert own.images.items() <= real.images.items()
@@ -201,6 +247,18 @@ def test_what_was_not_asked_is_never_a_pass(tmp_path: Path) -> None:
         assert record.verdict is Verdict.ATTESTED
         assert record.identity == "a" * 64
         assert "not asked" in record.summary
+
+
+def test_what_was_not_asked_is_in_nobodys_way_here_and_counts_nowhere_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = [*expectations.UNASKED_E, *expectations.UNASKED_D2]
+    recorded = dict.fromkeys(names, Verdict.ATTESTED)
+    assert missing(names, recorded)
+    monkeypatch.setattr(gates, "_BY_ID", dict(gates._BY_ID))
+    unasked.pytest_configure()
+    assert missing(names, recorded) == []
+    assert missing(["D.1"], {"D.1": Verdict.ATTESTED}) == ["D.1 (ATTESTED)"]
 
 
 def test_nothing_is_recorded_for_an_unknown_cluster(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench import calibrate
+from bench import calibrate, opening
 from bench.contestants import CONTESTANTS, BenchError
 from bench.figures import ACTIONS, GROWTH, ROUND_TRIP, SUITE, Figures, growth, missed, table
 from bench.stand import Stand, StandError, stand
@@ -27,8 +27,11 @@ def main() -> int:
     """Measure and print; 1 when a contestant was not answered or the suite misses a goal."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--rounds", type=int, default=3, help="turns of each (larger sizes: 1)")
+    parser.add_argument("--pages", action="store_true", help="only the apply log's page")
     parser.add_argument("--nodes", type=int, nargs="+", default=_SIZES, help="cluster sizes")
     options = parser.parse_args()
+    if options.pages:
+        return _ended(_pages())
     sizes: dict[int, list[Figures]] = {}
     try:
         for nodes in options.nodes:
@@ -42,11 +45,27 @@ def main() -> int:
         print(f"{table(nodes, figures)}\n")
     _tell_growth(sizes)
     missing = missed({nodes: figures[0] for nodes, figures in sizes.items()})
+    missing += _pages()
+    return _ended(missing)
+
+
+def _ended(missing: list[str]) -> int:
     for goal in missing:
         print(f"goal missed: {goal}")
     if not missing:
         print("every goal is reached")
     return 1 if missing else 0
+
+
+def _pages() -> list[str]:
+    """Open the pages of a short log and a long one; the goals that the long one misses."""
+    pages = opening.measured()
+    if pages is None:
+        print("apply-log.html is not opened: chromium is not installed")
+        return []
+    few, many = pages
+    print("\n".join(opening.told(few, many)))
+    return opening.missed(many)
 
 
 def _tell_growth(sizes: dict[int, list[Figures]]) -> None:

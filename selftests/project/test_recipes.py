@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from docs import gate_list
+from docs import gate_list, limit_list
 from selftests.project.tree import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from types import ModuleType
 
 LOCKS = ("requirements-build.lock", "requirements.lock", "requirements-bench.lock")
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -111,5 +112,14 @@ def test_every_link_leads_somewhere(document: Path) -> None:
     assert not gone
 
 
-def test_gates_document_is_up_to_date() -> None:
-    assert gate_list.TARGET.read_text("utf-8") == gate_list.render(), "run `make docs`"
+def test_each_decision_has_a_number_of_its_own() -> None:
+    records = sorted((ROOT / "docs" / "adr").glob("*.md"))
+    numbers = [f"{number:04}" for number in range(1, len(records) + 1)]
+    assert [path.name[:5] for path in records] == [f"{number}-" for number in numbers]
+    titles = [path.read_text("utf-8").splitlines()[0] for path in records]
+    assert [title[:8] for title in titles] == [f"# {number}: " for number in numbers]
+
+
+@pytest.mark.parametrize("written", [gate_list, limit_list])
+def test_a_document_made_from_the_code_is_up_to_date(written: ModuleType) -> None:
+    assert written.TARGET.read_text("utf-8") == written.render(), "run `make docs`"

@@ -43,6 +43,10 @@ def test_one_hop(arguments: str) -> None:
         "-o ProxyJump=ubuntu@192.0.2.1:2222",
         "-J ssh://ubuntu@192.0.2.1:2222",
         "-o ProxyCommand='ssh -p 2222 -W %h:%p ubuntu@192.0.2.1'",
+        "-o ProxyCommand='ssh -o Port=2222 -W %h:%p ubuntu@192.0.2.1'",
+        "-o ProxyCommand='ssh -W %h:%p ubuntu@192.0.2.1 -o \"Port 2222\" -p 22'",
+        "-o ProxyCommand='ssh -W %h:%p -p 2222 ssh://ubuntu@192.0.2.1:22'",
+        "-o ProxyCommand='ssh -W %h:%p ssh://ubuntu@192.0.2.1:2222 -p 22'",
     ],
 )
 def test_a_hop_with_a_port(arguments: str) -> None:
@@ -74,12 +78,27 @@ def test_a_hop_with_a_port(arguments: str) -> None:
         ("-o ProxyCommand='ssh -W 10.0.0.1:22 ubuntu@192.0.2.1'", "not ssh -W"),
         ("-o ProxyCommand='ssh -W %h:%p ubuntu@192.0.2.1 reboot'", "not ssh -W"),
         ("-o ProxyCommand='ssh -J root@203.0.113.9 -W %h:%p ubuntu@192.0.2.1'", "several hosts"),
+        ("-o ProxyCommand='ssh -p ssh -W %h:%p ubuntu@192.0.2.1'", "not ssh -W"),
+        ("-o ProxyCommand='ssh -W %h:%p ubuntu@192.0.2.1:22'", "part of the host's name"),
         ("-o ProxyCommand='sh -c \"ssh -W %h:%p ubuntu@192.0.2.1\"'", "not ssh -W"),
     ],
 )
 def test_no_hop_or_another_one(arguments: str, why: str) -> None:
     with pytest.raises(NoHop, match=why):
         hop_of(arguments)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ssh -l root -W %h:%p ubuntu@192.0.2.1",
+        "ssh -o User=root -W %h:%p ubuntu@192.0.2.1",
+        "ssh -W %h:%p 192.0.2.1 -o User=root -l ubuntu",
+        "ssh -W %h:%p root@192.0.2.1 -l ubuntu",
+    ],
+)
+def test_of_two_users_the_first_counts(command: str) -> None:
+    assert hop_of(f"-o ProxyCommand='{command}'") == Hop("root", "192.0.2.1", None)
 
 
 def test_another_hop_is_another_hop() -> None:

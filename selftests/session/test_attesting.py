@@ -63,6 +63,8 @@ def test_statements_are_read_once_each_and_on_one_line() -> None:
         (["0.3=seen\x1b[2K"], "characters that cannot be seen"),
         (["0.3=seen \u202enot"], "characters that cannot be seen"),
         (["0.3=\u2800"], "characters that cannot be seen"),
+        (["0.3=?"], "no letter or digit"),
+        (["0.3=\u0301"], "no letter or digit"),
         (["0.3=with token: 0123456789abcdef0123456789abcdef"], "what looks like a secret"),
         (["0.3 with password=hunter2hunter2"], "there is no gate"),
         (["password: hunter2hunter2"], "what looks like a secret"),
@@ -135,15 +137,32 @@ def test_what_becomes_of_a_statement_is_told(verdict: Verdict | None, said: str)
     assert all(each.startswith("--attest=0.6: ") and each.endswith(said) for each in told)
 
 
-@pytest.mark.parametrize("option", ["operator", "authorize", "clear_latch", "release_lock"])
-@pytest.mark.parametrize("value", ["Ada\u202eecarG", "Ada: token=hunter2hunter2", "Ada\x1b[2J: x"])
+NAMES = ("operator", "authorize", "clear_latch", "release_lock")
+
+
+def named(option: str, value: str) -> Namespace:
+    return Namespace(**dict.fromkeys(NAMES) | {option: value})
+
+
+@pytest.mark.parametrize("option", NAMES)
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("Ada\u202eecarG", "Ada: token=hunter2hunter2", "Ada\x1b[2J: x"),
+        # Nobody: a mark on no letter, punctuation, space, a reason without a name.
+        *("\u0301", "-", " ", "\u0301: it is repaired", "?: it is repaired", "Ada: ."),
+    ],
+)
 def test_nobody_is_named_by_what_reads_as_something_else(option: str, value: str) -> None:
-    given = dict.fromkeys(("operator", "authorize", "clear_latch", "release_lock"))
-    wording.refuse_unreadable_names(
-        Namespace(**given | {option: "Ada Lovelace: \u00fcber, na\u00efve"})
-    )
     with pytest.raises(pytest.UsageError) as refused:
-        wording.refuse_unreadable_names(Namespace(**given | {option: value}))
+        wording.read_names(named(option, value))
     assert f"--{option.replace('_', '-')}: " in str(refused.value)
     assert "hunter2" not in str(refused.value)
     assert str(refused.value).isprintable()
+
+
+@pytest.mark.parametrize("option", NAMES)
+def test_names_are_kept_on_one_line(option: str) -> None:
+    given = named(option, " Ada\n Lovelace:\t\u00fcber, na\u00efve\x85B.1 PASS ")
+    wording.read_names(given)
+    assert getattr(given, option) == "Ada Lovelace: \u00fcber, na\u00efve B.1 PASS"

@@ -63,6 +63,14 @@ def test_what_contacts_a_host_is_refused_beside_what_promises_not_to(args: list[
 
 
 @pytest.mark.parametrize(
+    "switch", ["--ping", "--clear-latch=Ada: rehearsed", "--release-lock=Ada: rehearsed"]
+)
+def test_what_runs_no_gate_loses_no_statement(switch: str) -> None:
+    found = refused("--gate=0.3", "--attest=0.3=seen", "--operator=Ada", switch)
+    assert f"{switch.partition('=')[0]} run no gate, so nothing would record what" in found
+
+
+@pytest.mark.parametrize(
     "plugin",
     ["fixtures.session.guard", "fixtures.session.report", "html", "metadata"],
 )

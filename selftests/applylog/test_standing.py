@@ -205,7 +205,12 @@ def test_a_failed_undo_is_told_until_a_human_clears_the_latch_or_the_drill_holds
     decide("C.5.undo", Verdict.FAIL)
     decide("C.6.undo", Verdict.UNKNOWN)
     assert told() == ["C.5.undo", "C.6.undo"]
+    for word in (Verdict.ATTESTED, Verdict.DEFERRED):
+        decide("C.6", word)
+        assert told() == ["C.5.undo", "C.6.undo"], "a word brings nothing back"
     decide("C.6", Verdict.PASS)
+    assert told() == ["C.5.undo"]
+    ledger.append(Kind.LATCH, state="lock released", by="Ada: that run is dead")
     assert told() == ["C.5.undo"]
     ledger.append(Kind.LATCH, state="clearing", by="Ada: seen")
     assert told() == ["C.5.undo"]

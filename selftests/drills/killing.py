@@ -19,7 +19,7 @@ from typing import Any
 from fixtures.applylog import ledger
 from fixtures.applylog.ledger import Ledger
 from fixtures.applylog.record import Kind, Line
-from fixtures.session.unfinished import STEP as AFTERMATH
+from fixtures.core.milestones import LOOKED_AFTER
 
 _write = Ledger.append
 _steps = count(1)
@@ -35,7 +35,7 @@ def _append(self: Ledger, kind: Kind, /, **fields: Any) -> Line:
     line = _write(self, kind, **fields)
     wanted, at = os.environ["KILL_GATE"], int(os.environ["KILL_AT"])
     told = kind in {Kind.STEP, Kind.LATCH} and fields.get("gate") == wanted
-    own = told and fields["step"] != AFTERMATH
+    own = told and fields["step"] != LOOKED_AFTER
     if own and next(_steps) == at:
         _strike(f"{fields['step']}: {fields['state']}")
     return line

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from fixtures.applylog.__main__ import main as applylog
 from fixtures.applylog.ledger import Ledger
+from fixtures.core.milestones import LOOKED_AFTER
 from fixtures.gates import GATES
-from fixtures.session.unfinished import STEP as AFTERMATH
 from selftests.passed import CONTROL_PLANES, RUN, write
 from selftests.project.tree import ROOT
 from selftests.session.suite import Ended, environment, log_lines
@@ -133,7 +133,7 @@ class Runners:
     def steps(self, gate: str) -> list[dict[str, Any]]:
         """The last run's step lines of that gate's drill."""
         lines = self.last_lines("step", gate=gate)
-        return [line for line in lines if line["step"] != AFTERMATH]
+        return [line for line in lines if line["step"] != LOOKED_AFTER]
 
     def titles(self, gate: str) -> list[str]:
         """Their steps and states."""
@@ -156,12 +156,13 @@ class Runners:
         """What the last run told of an unfinished drill of that run, before it did anything."""
         mine = [each for each in self.lines if each["run"] == self.last_run]
         told = next(
-            each for each in mine if each.get("step") == AFTERMATH and each.get("of") == run
+            each for each in mine if each.get("step") == LOOKED_AFTER and each.get("of") == run
         )
         before = [each for each in mine if each["seq"] < told["seq"]]
         # What it did before was to undo that drill.
         others = [each for each in before if each.get("of") != run]
-        assert {each["kind"] for each in others if each.get("step") != AFTERMATH} == {"run-start"}
+        kinds = {each["kind"] for each in others if each.get("step") != LOOKED_AFTER}
+        assert kinds == {"run-start"}
         return told
 
     def verify(self) -> None:

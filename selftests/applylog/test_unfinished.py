@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from fixtures.applylog.record import EMPTY, Kind, Line
-from fixtures.session.unfinished import STEP, unfinished
+from fixtures.applylog.unfinished import unfinished
+from fixtures.core.milestones import LOOKED_AFTER
 
 AT = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 LOCK = ("take the lock", "sending")
@@ -43,7 +44,7 @@ def ended(run: str) -> tuple[str, Kind, dict[str, Any]]:
 
 
 def told(run: str, gate: str, state: str) -> tuple[str, Kind, dict[str, Any]]:
-    return ("later", Kind.STEP, {"gate": gate, "step": STEP, "state": state, "of": run})
+    return ("later", Kind.STEP, {"gate": gate, "step": LOOKED_AFTER, "state": state, "of": run})
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 WETOPI = Path(__file__).resolve().parents[2] / "inventories" / "wetopi.yaml"
 BASTION = "wetopi-ops01"
-LIMITS = Limits(connect=1.0, command=1.0, api_request=1.0, reconnect_backoff=0.1)
+LIMITS = Limits(connect=10.0, command=10.0, api_request=10.0, reconnect_backoff=0.1)
 
 
 def new_key(kind: str = "ssh-ed25519") -> asyncssh.SSHKey:

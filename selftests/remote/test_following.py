@@ -89,7 +89,7 @@ def test_an_interruption_ends_the_command(site: Site, error: type[BaseException]
 
 
 def test_an_interruption_before_it_is_sent_keeps_it_from_being_sent(site: Site) -> None:
-    asker = site.asker(parallel_commands=1)
+    asker = site.asker(command=1, parallel_commands=1)
     link = asker.bastion
     with link._slots, pytest.raises(KeyboardInterrupt):
         asker.follow(command("exit 0"), lambda _line: (_ for _ in ()).throw(KeyboardInterrupt))

@@ -48,7 +48,7 @@ def test_one_rebuff_at_the_bastion_s_door_is_answered_by_waiting_and_one_more_tr
     site: Site, rude: Behaviour
 ) -> None:
     relay = site.behind_relay(Relay(site.bastion.port, greetings=[rude]))
-    asker = site.asker(connect=1, command=5)
+    asker = site.asker(connect=3, command=10)
     answers = asker.ask([HostCommand(host, "exit 0", 5) for host in ALL])
     assert {type(answer) for answer in answers.values()} == {Output}
     assert relay.accepted == 2

@@ -68,7 +68,7 @@ def test_a_link_to_the_bastion_that_is_cut(sites: Sites, cuts: int) -> None:
             cut.append(request)
             relay.cut_soon()
 
-    streamer = Streamer(sites.site.link(), before=before)
+    streamer = Streamer(sites.site.link(connect=3), before=before)
     if cuts == 1:
         assert streamer.copy(sites.copy).resumed
     else:

@@ -47,7 +47,7 @@ _DRILL_LIMITS = {
     "outage_watch": 1.8,
     "undo_failover": 20.0,
     "undo_outage": 20.0,
-    "sampler_interval": 0.1,
+    "sampler_interval": 0.2,
     "sampler_request": 2.0,
     "sampler_baseline": 0.3,
     "authorization_countdown": 0.1,

@@ -21,8 +21,17 @@ CLAUSES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ),
     ("F6-2", "API via VIP fails while one CP is stopped", ("F6-2",)),
     ("F6-3", "reset/restore failure: stop and escalate", ("F6-3", "F6-3.journal")),
+    ("F6-3", "the restore test cannot be executed: none of the phases after it", ("F6-3",)),
+    ("F6-3", "a leftover reset-flag blocks a start: escalate, never remove it", ("F6-3",)),
     ("F6-3", "a restore is a STOP-and-reassess event: F6-1/F6-2 again", ("F6-1R", "F6-2R")),
-    ("F6 overall", "any F6 gate failing: not accepted, fix before Phase E", ("F6-1R", "F6-2R")),
+    (
+        "F6 overall",
+        "any F6 gate failing: not accepted, fix before Phase E",
+        (
+            *("P1", "P2", "P3", "P4"),
+            *("F6-1", "F6-2", "F6-3", "F6-3.journal", "F6-1R", "F6-2R"),
+        ),
+    ),
     ("Phase E", "any fail-closed probe rc != 0", ("E.0", "E.1")),
     (
         "Phase E",
@@ -96,5 +105,6 @@ CLAUSES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         "a precondition does not hold",
         ("0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.9"),
     ),
+    ("§0 item 8 [encryption-gate]", "plaintext visible: protection NOT confirmed", ("0.8",)),
 )
 """Where it stands, in short words, and who decides it."""

@@ -46,10 +46,13 @@ def of_blocks(page: str, text: str) -> Iterator[Command]:
 
 
 def _found(page: str, lines: Iterable[str]) -> Iterator[Command]:
-    """Comments and quotes are the shell's."""
+    """Comments and quotes are the shell's; behind `--` stands another command."""
     for line in lines:
         if not line.strip().removeprefix(".venv/bin/").startswith(PROGRAMS):
             continue
         words = shlex.split(line.strip().removeprefix(".venv/bin/"), comments=True)
         if len(words) > 1 and words[0] in PROGRAMS:
             yield Command(page, tuple(words))
+        inner = words[words.index("--") + 1 :] if "--" in words else []
+        if inner and inner[0] in PROGRAMS:
+            yield Command(page, tuple(inner))

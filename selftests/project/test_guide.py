@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shlex
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from fixtures.applylog.__main__ import NO_LOG
 from fixtures.applylog.__main__ import main as applylog
+from fixtures.core.inventory_file import load as load_inventory
+from fixtures.core.statements import Statement
 from fixtures.gates import GATES, Phase
+from fixtures.judge.vm_snapshots import names_the_rest
 from lab.__main__ import _parser as lab_parser
 from lab.storage import FSID
 from machines.__main__ import _parser as machines_parser
 from machines.faults import FAULTS
 from selftests.project.commands import PAGES, commands, of_blocks
 from selftests.project.tree import ROOT
-from selftests.session.suite import log_lines, suite
+from selftests.session.suite import WETOPI, log_lines, suite
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from selftests.project.commands import Command
 
 GUIDE: Final = ROOT / "docs" / "operating-guide.md"
@@ -94,6 +98,48 @@ def test_the_guide_states_what_only_a_human_can() -> None:
     text = GUIDE.read_text("utf-8")
     unsaid = {gate.id for gate in GATES if gate.attested and f'--attest="{gate.id}=' not in text}
     assert unsaid == {"P4"}, "whoever authorizes F6 has said so with --authorize"
+
+
+def test_the_guides_statement_of_the_snapshots_is_taken_where_they_cannot_be_asked_for(
+    tmp_path: Path,
+) -> None:
+    """The lab's inventory gives access to every Proxmox node; Wetopi's gives access to none."""
+    said = [
+        word
+        for command in commands(GUIDE)
+        for word in command.words
+        if word.startswith("--attest=0.6=")
+    ]
+    assert said
+    wetopi = load_inventory(Path(WETOPI))
+    for each in said:
+        text = each.removeprefix("--attest=0.6=")
+        stated = partial(Statement, "0.6", text, "Ada", "2026-08-30T00:00:00Z")
+        assert names_the_rest(stated, wetopi) == ()
+    (typed,) = (each.words[1:] for each in of("pytest") if said[0] in each.words)
+    ended = suite(*typed, "--plan", f"--inventory={WETOPI}", f"--reports={tmp_path}")
+    assert ended.status == 0, ended.text
+
+
+def test_the_pages_name_targets_of_the_makefile() -> None:
+    targets = set(re.findall(r"(?m)^([a-z]+):", (ROOT / "Makefile").read_text("utf-8")))
+    named = {
+        word: page.name
+        for page in PAGES
+        for line in re.findall(r"(?:^|`)make ([^`\n#]+)", page.read_text("utf-8"), re.MULTILINE)
+        for word in line.split()
+        if "=" not in word
+    }
+    assert {word: page for word, page in named.items() if word not in targets} == {}
+
+
+def test_the_guide_plans_the_plan_that_is_judged() -> None:
+    tofu = load_inventory(Path(WETOPI)).tofu
+    assert tofu is not None
+    (line,) = re.findall(r"(?m)^tofu .*? plan .*$", GUIDE.read_text("utf-8"))
+    _, chdir, _, out, *_ = shlex.split(line, comments=True)
+    assert tofu.chdir.endswith(f"/{chdir.removeprefix('-chdir=')}")
+    assert out == f"-out={tofu.plan}"
 
 
 @pytest.mark.thorough

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import secrets
 import subprocess
 import sys
@@ -114,6 +115,13 @@ class Planted:
         yield f"https://admin:{quoted}@git.example/infra"
         yield f"K10{secrets.token_hex(32)}::server:{self.values['the join token']}"
         yield f"the token {self.plant('stderr, in a sentence')} is not valid"
+        fields = {"name": "ADMIN_PASSWORD", "value": self.plant("stderr, a field")}
+        yield json.dumps({"env": [fields]})
+        yield f"<adminPassword>{self.plant('stderr, an element')}</adminPassword>"
+        yield f"ran sshpass -p {self.plant('stderr, an option')} ssh host"
+        yield f"wrong password '{self.plant('stderr, a quotation')}' for admin"
+        twice = _base64(json.dumps({"password": self.plant("stderr, encoded twice")}))
+        yield _base64(twice)
         yield "client-key-data: " + _base64(self.plant("stderr, base64 of a key"))
         # What stands under no name that tells: known, for the run has it in its environment.
         for where in ENVIRONMENT.values():

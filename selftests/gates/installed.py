@@ -25,12 +25,16 @@ if TYPE_CHECKING:
 OPS = "wetopi-ops01"
 FIRST = "rke-cp01"
 KUBECONFIG = "~/secrets/rke2-admin-kubeconfig"
-GIT = "git --no-replace-objects -C ~/wetopi-infrastructure "
+GIT = "GIT_GRAFT_FILE=/dev/null git --no-replace-objects -C ~/wetopi-infrastructure "
 _LOOK = GIT.replace(
-    "-C", "--no-optional-locks -c core.fsmonitor=false -c core.quotePath=true -C", 1
+    "-C",
+    "--no-optional-locks -c core.fsmonitor=false -c core.trustctime=true -c core.checkStat=default "
+    "-c core.quotePath=true -C",
+    1,
 )
 HEAD = GIT + "rev-parse HEAD"
 SHALLOW = GIT + "rev-parse --is-shallow-repository"
+INSIDE = GIT + "rev-parse --is-inside-work-tree --show-prefix"
 NAMED = GIT + "rev-parse --verify d553643^{commit}"
 CONTAINS = GIT + "merge-base --is-ancestor d553643 HEAD"
 REVIEWED = GIT + "merge-base --is-ancestor HEAD refs/remotes/origin/main"
@@ -262,6 +266,7 @@ def _provision(world: Installed) -> None:
     for command, text in {
         HEAD: f"{COMMIT}\n",
         SHALLOW: "false\n",
+        INSIDE: "true\n\n",
         NAMED: f"d553643{'0' * 33}\n",
         CONTAINS: "",
         REVIEWED: "",

@@ -109,9 +109,24 @@ def never_fetched(checkout: Checkout) -> None:
     checkout.git("update-ref", "-d", "refs/remotes/origin/main")
 
 
+def another_work_tree(checkout: Checkout) -> None:
+    clean = shutil.copytree(checkout.path, checkout.path.with_name("clean"))
+    shutil.rmtree(clean / ".git")
+    checkout.git("config", "core.worktree", str(clean))
+    checkout.write("ansible/site.yml", "changed\n")
+
+
+def folder_beside_what_is_hidden(checkout: Checkout) -> Checkout:
+    checkout.git("update-index", "--assume-unchanged", "README.md")
+    checkout.write("README.md", "changed\n")
+    return Checkout(checkout.path / "ansible", checkout.commits)
+
+
 @pytest.mark.parametrize(
     "state",
     [
+        another_work_tree,
+        folder_beside_what_is_hidden,
         assumed_unchanged,
         left_out_of_the_work_tree,
         commit_apart_from_a_cut_history,
@@ -172,6 +187,36 @@ def forged_parent(checkout: Checkout) -> None:
     checkout.fetch(forged)
 
 
+def graft(checkout: Checkout, line: str) -> None:
+    checkout.write(".git/info/grafts", f"{line}\n")
+
+
+def grafted_parent(checkout: Checkout) -> None:
+    checkout.git("checkout", "-q", "--orphan", "forged")
+    forged = checkout.commit("Forged", **{"ansible/site.yml": "changed\n"})
+    checkout.commits.pop()
+    graft(checkout, f"{forged} {checkout.commits[-1]}")
+    checkout.fetch(forged)
+
+
+def grafted_into_the_reviewed_line(checkout: Checkout) -> None:
+    checkout.git("checkout", "-q", "-b", "side")
+    mine = checkout.commit("Nobody's")
+    checkout.commits.pop()
+    graft(checkout, f"{checkout.commits[-1]} {checkout.commits[1]} {mine}")
+
+
+def another_file_of_the_same_time(checkout: Checkout) -> None:
+    checkout.git("config", "core.trustctime", "false")
+    checkout.git("config", "core.checkStat", "minimal")
+    path, long_ago = checkout.path / "ansible/site.yml", (0, 0)
+    os.utime(path, long_ago)
+    checkout.git("status")
+    path.rename(checkout.path.with_name("site.yml"))
+    path.write_text("+++\n")
+    os.utime(path, long_ago)
+
+
 def newer_than_what_was_fetched(checkout: Checkout) -> None:
     checkout.commit("Newer")
 
@@ -188,6 +233,9 @@ def not_there(checkout: Checkout) -> None:
         (untracked_by_configuration, "?? ansible/own.yml"),
         (hostile_names, r"\033[31m"),
         (forged_parent, "nor a descendant"),
+        (grafted_parent, "nor a descendant"),
+        (grafted_into_the_reviewed_line, "not on origin/main as it was fetched"),
+        (another_file_of_the_same_time, "M ansible/site.yml"),
         (newer_than_what_was_fetched, "not on origin/main as it was fetched"),
         (not_there, "there is no checkout"),
     ],

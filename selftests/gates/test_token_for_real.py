@@ -114,7 +114,28 @@ def stashed(checkout: Checkout) -> None:
     with_token(checkout)
 
 
-@pytest.mark.parametrize("state", [taken_back_before_the_merge, in_the_index, stashed])
+def committed_by_another_name(checkout: Checkout) -> None:
+    checkout.write("old-token", (checkout.path / "node-token").read_text())
+    checkout.commit("Oops")
+    (checkout.path / "old-token").unlink()
+    checkout.commit("Take it back")
+
+
+def taken_back_behind_a_graft(checkout: Checkout) -> None:
+    begin = checkout.commits[-1]
+    checkout.git("add", "-f", "node-token")
+    checkout.commit("Oops")
+    checkout.git("rm", "-q", "--cached", "node-token")
+    checkout.write(".git/info/grafts", f"{checkout.commit('Take it back')} {begin}\n")
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        *(taken_back_before_the_merge, in_the_index, stashed),
+        *(committed_by_another_name, taken_back_behind_a_graft),
+    ],
+)
 def test_a_token_that_git_ever_had_is_exposed(
     state: Callable[[Checkout], None], checkout: Checkout
 ) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fixtures.core.inventory import GroupVars
-from fixtures.judge.cluster_facts import variables_agree
+from fixtures.judge.cluster_facts import compared, variables_agree
 from fixtures.observe.answers import Misread
 from fixtures.observe.group_variables import GroupVariablesOf, parse_variables
 from selftests.gates.checkout_stand import Here, verdict
@@ -128,3 +128,18 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 def test_a_deep_text_is_refused() -> None:
     with pytest.raises(Misread):
         parse_variables("a: " + "[" * 5000)
+
+
+def test_what_was_not_compared_is_on_record() -> None:
+    cluster = wetopi()
+    nothing = compared(cluster)
+    assert nothing["Ceph"] == "192.168.96.0/20"
+    assert nothing["group variables"].startswith("not compared: ")
+    named = GroupVars("all.yml", {"vip": "a", "pods": "b"})
+    without = replace(cluster.network, ceph=None)
+    some = compared(replace(cluster, network=without, group_vars=named))
+    assert some["Ceph"] == f"not compared: {cluster.source.name} names no network.ceph"
+    assert some["group variables"] == "pods, vip; not node_lan, services, tls_san, server_url"
+    assert compared(replace(cluster, group_vars=GroupVars("all.yml", NAMES)))[
+        "group variables"
+    ] == ", ".join(sorted(NAMES))

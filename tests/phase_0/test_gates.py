@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fixtures.judge.ansible_hosts import reaches_all
 from fixtures.judge.at_rest import encrypted
 from fixtures.judge.checkout import recorded
-from fixtures.judge.cluster_facts import facts_agree, variables_agree
+from fixtures.judge.cluster_facts import compared, facts_agree, variables_agree
 from fixtures.judge.encryption import nothing_to_encrypt, protected, settled
 from fixtures.judge.findings import said, together
 from fixtures.judge.preconditions import (
@@ -115,11 +115,14 @@ def test_each_vm_has_its_snapshot(
 
 
 @gate("0.7")
-def test_the_clusters_facts_agree(group_variables: GroupVariablesOf, cluster: Cluster) -> None:
+def test_the_clusters_facts_agree(
+    group_variables: GroupVariablesOf, cluster: Cluster, record: Record
+) -> None:
     """Runbook 0.7: VIP in the node LAN, disjoint CIDRs, tls-san = VIP and control planes.
 
     STOP: the facts do not fit together.
     """
+    record("compared", compared(cluster))
     findings = together(
         lambda: facts_agree(cluster), lambda: variables_agree(group_variables.named(), cluster)
     )

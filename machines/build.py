@@ -6,6 +6,7 @@ import os
 import platform
 import shutil
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -100,6 +101,8 @@ def _drop_outdated(layers: Layers) -> None:
     candidates = [*dirs.cache().glob("image-*"), *dirs.cache().glob("layer-*")]
     candidates += dirs.cache().glob("go/*")
     for folder in candidates:
-        if folder not in in_use and now - folder.stat().st_mtime > _KEPT:
-            say(f"  dropping outdated {folder.name} from the cache")
-            shutil.rmtree(folder)
+        # Another checkout's build may drop the same ones meanwhile.
+        with suppress(FileNotFoundError):
+            if folder not in in_use and now - folder.stat().st_mtime > _KEPT:
+                say(f"  dropping outdated {folder.name} from the cache")
+                shutil.rmtree(folder)

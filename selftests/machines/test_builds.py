@@ -102,9 +102,18 @@ def test_the_units_stop_as_rke2_s_do() -> None:
             assert f"{line}\n" in unit
 
 
+@pytest.mark.parametrize("raced", [False, True], ids=["alone", "another one drops them, too"])
 def test_what_another_checkout_used_of_late_stays_in_the_cache(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raced: bool
 ) -> None:
+    drop = shutil.rmtree
+
+    def dropped(folder: Path) -> None:
+        drop(folder)
+        if raced:
+            raise FileNotFoundError(folder)
+
+    monkeypatch.setattr(build.shutil, "rmtree", dropped)
     monkeypatch.setenv("RKE2_LAB_CACHE", str(tmp_path))
     monkeypatch.setenv("RKE2_LAB_STATE", str(tmp_path / "none"))
     monkeypatch.setattr(build, "require_root", lambda: None)

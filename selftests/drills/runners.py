@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from fixtures.applylog.__main__ import main as applylog
 from fixtures.applylog.ledger import Ledger
+from fixtures.applylog.log import Log
+from fixtures.applylog.reading import read
 from fixtures.core.milestones import LOOKED_AFTER
 from fixtures.gates import GATES
 from selftests.passed import CONTROL_PLANES, RUN, write
@@ -164,6 +166,18 @@ class Runners:
         kinds = {each["kind"] for each in others if each.get("step") != LOOKED_AFTER}
         assert kinds == {"run-start"}
         return told
+
+    @property
+    def undos(self) -> list[str]:
+        """What the log says is not known to be brought back."""
+        return [f"{each.key} {each.verdict}" for each in Log.of(read(self.reports / "lab")).undos]
+
+    def owed(self, gate: str) -> list[str]:
+        """The same, as the last run's steps have it, which was killed."""
+        titles = self.titles(gate)
+        sent = [each for each in titles if each.endswith(": sending")]
+        changed = len(sent) > 1 and "recovery: done" not in titles
+        return [f"{gate}.undo UNKNOWN"] if changed else []
 
     def verify(self) -> None:
         """The log holds."""

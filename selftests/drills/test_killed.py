@@ -34,12 +34,14 @@ def test_after_sigkill_the_node_restores_itself_and_the_next_run_tells(
             lab.hurry()
             assert lab.eventually(lab.unhealthy) == [], runners.struck
             runners.verify()
+            assert runners.undos == runners.owed(gate), runners.struck
             killed = runners.last_run
             lab.release()
         # Not killed: it has not so many steps, and the drill passes after all those.
         assert ended.status == 0, ended.text
         assert at > 13
         assert f"{gate} of run {killed} (ada@desk) was not finished" in ended.text
+        assert runners.undos == []
         assert lab.eventually(lab.unhealthy) == []
 
 

@@ -25,6 +25,7 @@ def test_the_lock_of_a_dead_run_is_never_taken_silently(tmp_path: Path) -> None:
         drill(runners, Kill("C.5", STOPPED))
         assert runners.struck == "stop keepalived: done"
         dead = runners.last_run
+        assert runners.undos == ["C.5.undo UNKNOWN"]
 
         refused = runners.run(*C5)
         assert refused.status == 1
@@ -44,6 +45,7 @@ def test_the_lock_of_a_dead_run_is_never_taken_silently(tmp_path: Path) -> None:
         assert released.status == 0, released.text
         assert "grace: that run is dead" in released.text
         assert not lab.inside(lab.locked)
+        assert runners.undos == ["C.5.undo UNKNOWN"], "the lock is not what it changed"
 
         too_early = runners.run(*C5)
         assert "C.5  BLOCKED" in too_early.text
@@ -54,6 +56,7 @@ def test_the_lock_of_a_dead_run_is_never_taken_silently(tmp_path: Path) -> None:
         passed = runners.run(*C5)
         assert passed.status == 0, passed.text
         assert runners.told_of(dead)["state"] == "done"
+        assert runners.undos == []
         assert "was not finished" not in runners.run("--gate=B.4").text
         runners.verify()
 

@@ -40,6 +40,8 @@ def refused(text: str, told: Story, authorized: Collection[str] = ()) -> str:
     [
         "it was fine",
         "2026-08-29",
+        "2026-08-29, \u2026\u2026\u2026",
+        "2026-08-29 ??????",
         "on 2026-13-40, card t_1234567",
         "12026-08-29 and more of it",
         "2026-12-01, after the log began",

@@ -128,7 +128,13 @@ def test_a_group_hides_the_host_of_its_name() -> None:
         "all": {"hosts": {**vms(), "localhost": LOCAL}},
         "rke-cp01": {"hosts": {"rke-cp02": None}},
     }
-    assert "a play for rke-cp01 runs there" in findings(json.dumps(inventory))
+    assert "a play for rke-cp01 runs on `rke-cp02`" in findings(json.dumps(inventory))
+    inventory["rke-cp01"] = {
+        "children": {"others": {"hosts": {"rke-cp01": None, "rke-cp03": None}}}
+    }
+    assert "runs on `rke-cp01`, `rke-cp03`" in findings(json.dumps(inventory))
+    inventory["rke-cp01"] = {}
+    assert "a play for rke-cp01 runs on nothing" in findings(json.dumps(inventory))
     inventory["rke-cp01"] = {"hosts": {"rke-cp01": None}}
     assert findings(json.dumps(inventory)) == ""
 

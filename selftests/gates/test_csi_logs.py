@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from fixtures.core.verdicts import Undecided
+from fixtures.judge.ceph_settings import filled_in
 from fixtures.judge.csi_logs import counts, unresolved
 from fixtures.observe.answers import Misread
-from fixtures.observe.ceph_settings import parse_tracked, parse_user
+from fixtures.observe.ceph_settings import FILES, Settings, parse_tracked, parse_user
 from fixtures.observe.pod_logs import PodLog, parse_log
 
 OURS = ("claim-1", "pvc-1111", "csi-vol-2222")
@@ -128,6 +129,18 @@ def test_a_line_without_a_time_is_misread() -> None:
 def test_placeholders(line: str) -> None:
     assert parse_tracked("values.yaml", f"{line}\n").placeholders
     assert not parse_tracked("values.yaml", f"a: 1  # {line}\n").placeholders
+
+
+@pytest.mark.parametrize("value", ['""', "''", "~", "null", '"" # fsid', ""])
+def test_an_empty_cluster_id_is_none(value: str) -> None:
+    """Two files that name nothing do not agree, and no statement speaks of it."""
+    files = tuple((each, parse_tracked(each, f"clusterID: {value}\n")) for each in FILES)
+    found = filled_in(Settings(files))
+    assert len(found) == len(FILES)
+    assert all("clusterID" in each for each in found)
+    mixed = parse_tracked(FILES[0], f"- clusterID: 6c4f1d3e\n- clusterID: {value or '~'}\n")
+    (found_once,) = filled_in(Settings(((FILES[0], mixed),)))
+    assert "an empty clusterID" in found_once
 
 
 def test_the_ceph_user_is_told_as_verdicts() -> None:

@@ -53,6 +53,8 @@ class CephApi(Api):
         marker: what is on the volume.
         forgets: it is lost with the pod.
         of: merged into each new volume's spec.
+        notes: annotations of each new volume.
+        between: once, the trash is listed just before an image is moved there.
     """
 
     cluster: Cluster = field(default_factory=with_rbd)
@@ -70,6 +72,8 @@ class CephApi(Api):
     marker: str = ""
     forgets: bool = False
     of: dict[str, Any] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
+    between: bool = False
 
     def __post_init__(self) -> None:
         self.runs = self._runs
@@ -86,6 +90,8 @@ class CephApi(Api):
             return super()._answer(request)
         self.sent.append(request)
         held = self.trash if " trash " in request.command else self.images
+        if held is self.trash and held and self.between:
+            held, self.between = [], False
         rows: list[Any] = [*held]
         if " trash " in request.command:
             rows = [{"id": "1e7a", "name": name} for name in held]
@@ -117,7 +123,7 @@ class CephApi(Api):
         }
         self.objects[f"{VOLUMES}/{name}"] = {
             "kind": "PersistentVolume",
-            "metadata": {"name": name, "uid": name},
+            "metadata": {"name": name, "uid": name, "annotations": self.notes},
             "spec": spec | self.of,
             "status": {"phase": "Bound"},
         }

@@ -63,6 +63,7 @@ def unready(pod: dict[str, Any]) -> dict[str, Any]:
 
 
 MAP_FAILED = "MountVolume.MountDevice failed: rbd: map failed (exit status 110)"
+CHOSEN = {"pv.kubernetes.io/bound-by-controller": "yes"}
 OF_ANOTHER = {"claimRef": {"name": "x", "namespace": "x", "uid": "another"}}
 
 
@@ -72,6 +73,7 @@ OF_ANOTHER = {"claimRef": {"name": "x", "namespace": "x", "uid": "another"}}
         (CephApi(provisions=False), "bound", "FAIL", "is Pending after 60 s, expected Bound"),
         (CephApi(of=OF_ANOTHER), "bound", "UNKNOWN", "not the RBD image of claim"),
         (CephApi(of={"csi": {"driver": "nfs.csi.k8s.io"}}), "bound", "UNKNOWN", "not the RBD"),
+        (CephApi(notes=CHOSEN), "bound", "UNKNOWN", "a volume that was there before it"),
         (CephApi(refuses={"POST /api/v1/namespaces/rke2": 403}), "bound", "UNKNOWN", "HTTP 403"),
         (CephApi(mounts="overlay / overlay rw 0 0\n"), "b", "FAIL", "has nothing mounted"),
         (CephApi(mounts="tmpfs /mnt/data tmpfs rw 0 0\n"), "b", "FAIL", "has `tmpfs` mounted"),
@@ -81,6 +83,8 @@ OF_ANOTHER = {"claimRef": {"name": "x", "namespace": "x", "uid": "another"}}
         (CephApi(rbd=1), "d", "UNKNOWN", "couldn't connect"),
         (CephApi(sticks=("/persistentvolumeclaims/",)), "d", "UNKNOWN", "is still there"),
         (CephApi(trashes=True), "d", "FAIL", "waits in the trash of kubernetes"),
+        # In neither list, while it is moved from one to the other.
+        (CephApi(trashes=True, between=True), "d", "FAIL", "waits in the trash of kubernetes"),
         (CephApi(keeps=True), "d", "FAIL", "is still in pool kubernetes"),
         (CephApi(reclaim="Retain"), "d", "FAIL", "is still in pool kubernetes (reclaim policy"),
         (CephApi(keeps_volume=True), "d", "UNKNOWN", "its driver has not deleted it"),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 import sys
@@ -263,3 +264,22 @@ def test_a_reader_that_goes_away_is_no_error(ledger: Ledger) -> None:
         assert process.stderr is not None
         assert process.stderr.read() == b""
         assert process.wait() == 0
+
+
+def test_names_are_told_visibly(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("a\x1b[2Jb", "c\u202ed"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "apply-log.jsonl").touch()
+    told = [
+        run(capsys, "status", f"--reports={tmp_path}"),
+        run(capsys, "status", f"--reports={tmp_path}", "--cluster=x\x07y"),
+        run(capsys, "status", f"--reports={tmp_path}/\x1b[31m"),
+    ]
+    for code, out, err in told:
+        assert (code, out) == (2, "")
+        assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", err)
+    assert "one of: a\\x1b[2Jb, c\\u202ed" in told[0][2]
+
+
+def test_an_empty_name_is_no_folder(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "status", "--reports=") == (2, "", "--reports=: it names no folder\n")

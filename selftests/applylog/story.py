@@ -33,7 +33,11 @@ class Story:
         self.lines.append(Line.after(head, at=AT, run=run, kind=kind, fields=fields))
 
     def decide(
-        self, key: str, verdict: Verdict = Verdict.PASS, identity: str | None = IDENTITY
+        self,
+        key: str,
+        verdict: Verdict = Verdict.PASS,
+        identity: str | None = IDENTITY,
+        **facts: JSON,
     ) -> None:
         """A gate's line, for a cluster of that identity."""
         gate, _, node = key.partition("[")
@@ -44,6 +48,7 @@ class Story:
             summary="as the runbook asks",
             started=AT,
             seconds=0.5,
+            facts=facts,
         )
         self.add(Kind.GATE, identity=identity, **record.fields())
 

@@ -132,6 +132,28 @@ def test_a_word_in_place_of_a_measurement_meets_nothing(verdict: Verdict) -> Non
     assert f"C.1 {verdict} 2026-11-30 03:04Z (does not count: " in "\n".join(done_lines(found))
 
 
+@pytest.mark.parametrize(
+    ("resources", "due"), [(3, True), ("0: Synced and Healthy are trivial", False), (None, False)]
+)
+def test_a_drift_check_is_put_off_only_while_nothing_can_drift(
+    resources: int | str | None, due: bool
+) -> None:
+    """`DEFERRED` was measured once; what G.6 finds later is measured too."""
+    story = Story()
+    story.accept()
+    found = {item.row.claim: item.state for item in done.of(story.lines).items}
+    assert found["drift is detectable"] is State.DEFERRED
+    for verdict in (Verdict.PASS, Verdict.FAIL):
+        story.decide("G.6", verdict, application={"resources": resources})
+        found = {item.row.claim: item.state for item in done.of(story.lines).items}
+        assert found["drift is detectable"] is (State.UNMET if due else State.DEFERRED)
+    story.decide("G.6", application={"resources": resources})
+    assert done.of(story.lines).complete is not due
+    # Measured anew, and nothing is managed any more.
+    story.decide("G.9", Verdict.DEFERRED)
+    assert done.of(story.lines).complete
+
+
 def test_another_restore_opens_what_comes_after_it() -> None:
     story = Story()
     story.accept()

@@ -148,7 +148,15 @@ def test_an_inventory_without_the_repository_is_undecided() -> None:
         in_order(APPLICATION, replace(CLUSTER, names={}), CLOCK)
 
 
-@pytest.mark.parametrize("operation", [SYNC, replace(SYNC, repo=URL), replace(SYNC, started=None)])
+@pytest.mark.parametrize(
+    "operation",
+    [
+        SYNC,
+        replace(SYNC, repo=URL),
+        replace(SYNC, repo=URL, path="kubernetes/platform"),
+        replace(SYNC, started=None),
+    ],
+)
 def test_a_sync_that_succeeded_and_says_so_passes(operation: Operation) -> None:
     seen = replace(APPLICATION, operation=operation)
     assert synced_once(seen, CLUSTER) == ()
@@ -169,6 +177,7 @@ def test_a_sync_that_succeeded_and_says_so_passes(operation: Operation) -> None:
         (replace(SYNC, finished=None, revision=""), "(finishedAt) and its revision"),
         (replace(SYNC, finished=NOW - timedelta(hours=2)), "ended before it began"),
         (replace(SYNC, repo="https://github.com/elsewhere.git"), "its last sync was of"),
+        (replace(SYNC, repo=URL, path="kubernetes/old"), "its last sync was of `kubernetes/old`"),
         (replace(SYNC, dry=True), "was a dry run"),
     ],
 )

@@ -85,6 +85,9 @@ def test_drift_that_is_not_healed_or_not_told_does_not(
         (replace(SYNCING, resources=(), automated=False), True),
         (replace(SYNCING, started=None), True),
         (SYNCING, False),
+        # It ran when the edit was made, and ended later.
+        (replace(SYNCING, phase="Running", finished=None), False),
+        (replace(SYNCING, phase="Running", finished=None, resources=()), False),
         # An operation that began earlier than the last one is not newer, whatever it says.
         (replace(SYNCING, started=LATER + timedelta(seconds=1)), False),
     ],

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fixtures.core.inventory_file import load
 from fixtures.core.verdicts import Undecided
-from fixtures.judge.at_rest import CLOCK, came_before, encrypted, facts
+from fixtures.judge.at_rest import CLOCK, FELL, came_before, encrypted, facts
 from fixtures.observe.answers import Misread
 from fixtures.observe.at_rest import (
     PREFIX,
@@ -155,3 +155,17 @@ def test_the_check_was_over_before_the_secret_was_made() -> None:
     for checks in ([], [{CLOCK: made}], [{CLOCK: made + 1}], [{CLOCK: "yesterday"}], [{}]):
         with pytest.raises(Undecided, match="order not proved"):
             came_before(checks, SECRET, VERSION)
+
+
+@pytest.mark.parametrize(
+    ("fell", "proved"), [(-20, True), (-10, False), (-5, False), (0, False), (1, True), (60, True)]
+)
+def test_a_check_that_failed_since_takes_its_worth_away(fell: int, proved: bool) -> None:
+    """Green, then red, then the Secret, then green: it was made although the check said no."""
+    made = int(MADE.timestamp())
+    checks = [{CLOCK: made - 30}, {CLOCK: made - 10}, {FELL: made + fell}, {CLOCK: made + 90}]
+    if proved:
+        came_before(checks, SECRET, VERSION)
+        return
+    with pytest.raises(Undecided, match=r"after a check .* that failed"):
+        came_before(checks, SECRET, VERSION)

@@ -89,6 +89,20 @@ def test_a_container_that_was_not_restarted_has_no_earlier_log() -> None:
     assert len(log.entries) == 2
 
 
+def test_a_container_that_was_restarted_meanwhile_has_one() -> None:
+    before = pod_of(pod(containerStatuses=[container("csi-rbdplugin", 2), container("driver", 1)]))
+    now = pod_of(pod(containerStatuses=[container("csi-rbdplugin", 2), container("driver", 2)]))
+    old, lately = sources([now], [before])
+    assert (old.lately, lately.lately) == (False, True)
+    # A pod that came meanwhile began at nought.
+    assert [each.lately for each in sources([now])] == [True, True]
+    kubelet = Kubelet({"now": (200, LOG), "previous": (400, NO_FORMER)})
+    (log,) = PodLogs(wetopi(), kubelet).since.again([old], "2026-08-30T02:50:00Z")
+    assert len(log.entries) == 2
+    with pytest.raises(Undecided, match="container driver was restarted meanwhile"):
+        PodLogs(wetopi(), kubelet).since.again([old, lately], "2026-08-30T02:50:00Z")
+
+
 @pytest.mark.parametrize(
     "answers",
     [

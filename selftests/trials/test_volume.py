@@ -6,15 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from fixtures.core.requests import KubeGet, Response
 from fixtures.core.verdicts import Undecided
 from fixtures.judge.findings import said
 from fixtures.trials.claimed import CLAIMED
 from fixtures.trials.volume import VolumeLife
+from selftests.gates.world import AT
 from selftests.trials.ceph import CephApi, driver
 from selftests.trials.cluster import RUN, running
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from fixtures.core.requests import Answer, Request
 
 NAME = f"ceph-rbd-test-{RUN.lower()}"
 STEPS = ("bound", "b", "c", "d")
@@ -184,6 +188,24 @@ def test_logs_are_read_for_as_long_as_any_clock_may_lag() -> None:
     assert all("container=csi-rbdplugin&" in line for line in asked)
     assert all("sinceTime=2026-11-30T11:50:00Z" in line for line in asked)
     assert sum("previous=true" in line for line in asked) == 1
+
+
+class Ending(CephApi):
+    """Its driver ends and is started anew whenever its log is read."""
+
+    def _answer(self, request: Request) -> Answer:
+        if not isinstance(request, KubeGet) or "/log?" not in request.path:
+            return super()._answer(request)
+        self.drivers = [driver("provisioner-0", restarts=1)]
+        return Response(request, 200, b"", AT, 0.1)
+
+
+def test_what_was_logged_before_a_restart_while_logs_are_read_is_missed() -> None:
+    life = VolumeLife(Ending().trial("F2.volume"))
+    for step in (life.begin, life.write, life.recreate, life.end):
+        step()
+    with pytest.raises(Undecided, match="started anew while their logs were read"):
+        life.logged()
 
 
 def test_the_gates_are_selected_together() -> None:

@@ -173,6 +173,9 @@ def test_the_recorded_manifest_passes_and_another_fails() -> None:
     nameless = replace(CLUSTER, names={})
     with pytest.raises(Undecided, match="argocd_manifest_sha256"):
         reviewed_manifest(good, nameless)
+    # Which one it is to be is not known, so that none that is missing is found.
+    with pytest.raises(Undecided, match="names no `argocd`"):
+        reviewed_manifest(None, replace(CLUSTER, versions={}))
 
 
 @pytest.mark.parametrize("recorded", ["", "e223", "E223122B"])

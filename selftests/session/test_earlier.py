@@ -21,3 +21,10 @@ def test_what_held_and_when_it_did_not_of_this_cluster_in_their_order() -> None:
     story.decide("F2.enc-i", clock=10)
     assert held(story.lines, "G.3", IDENTITY) == [{CLOCK: 7}, {FELL: int(AT.timestamp())}]
     assert held(story.lines, "G.3", None) == []
+
+
+def test_what_was_seen_of_a_cluster_nobody_could_identify_makes_it_only_worse() -> None:
+    story = Story()
+    story.decide("G.3", identity=None, clock=7)
+    story.decide("G.3", Verdict.FAIL, identity=None)
+    assert held(story.lines, "G.3", IDENTITY) == [{FELL: int(AT.timestamp())}]

@@ -22,6 +22,8 @@ UNTRUE = [
     "I0830 03:00:04.000000       1 a.go:1] pvc-1111 will be removed",
     "W0830 03:00:04.000000       1 a.go:1] retrying pvc-1111, which was deleted",
     "I0830 03:00:04.000000       1 a.go:1] delete of pvc-1111: unsuccessful",
+    'I0830 03:00:04.000000       1 a.go:1] Req-ID: pvc-1111 GRPC request: {"state":"attached"}',
+    "I0830 03:00:04.000000       1 a.go:1] Req-ID: pvc-1111 GRPC call: /x.Node/Mounted deleted",
 ]
 TRUE = [
     "I0830 03:00:04.000000       1 a.go:1] successfully created PV pvc-1111 for PVC claim-1",

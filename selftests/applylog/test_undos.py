@@ -89,6 +89,9 @@ def test_it_is_settled_by_the_drill_itself_and_by_no_word(story: Story) -> None:
         assert told(story) == ["C.6.undo UNKNOWN"]
     story.decide("C.5")
     assert told(story) == ["C.6.undo UNKNOWN"]
+    for identity in (None, "cd" * 32):
+        story.decide("C.6", identity=identity)
+        assert told(story) == ["C.6.undo UNKNOWN"], "nobody knows of which cluster that is"
     story.decide("C.6")
     assert told(story) == []
 

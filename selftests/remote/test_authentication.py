@@ -69,7 +69,7 @@ def test_the_passphrase_is_asked_once_and_told_to_the_redaction_only(
     link = site.link(passphrase=ask, learn=learnt.append)
     asker = RemoteAsker(link.cluster, link, progress=site.said.append)
     hosts = (BASTION, "rke-cp01", "rke-cp02")
-    answers = asker.ask([HostCommand(host, "exit 0", 2) for host in hosts])
+    answers = asker.ask([HostCommand(host, "exit 0", 20) for host in hosts])
     assert {type(answer) for answer in answers.values()} == {Output}
     assert len(prompts) == 1
     assert str(site.key_file) in prompts[0]
@@ -141,7 +141,7 @@ def test_a_refused_key_is_offered_once_per_run(site: Site, after: str) -> None:
     assert str(site.key_file) in text
     assert ("(Too many\\x1b[31m failures)" in text) is (after == "disconnect")
     assert text.isprintable()
-    asker.ask([HostCommand(host, "exit 7", 1) for host in (BASTION, "rke-cp01", "rke-cp02")])
+    asker.ask([HostCommand(host, "exit 7", 20) for host in (BASTION, "rke-cp01", "rke-cp02")])
     asker.forget()
     assert "refuses to log ubuntu in" in reason(site, asker)
     assert len(site.bastion.offers) == 1
@@ -152,7 +152,7 @@ def test_a_key_refused_by_one_node_is_offered_once_there(site: Site) -> None:
     site.cp01.accepted = []
     asker = site.asker()
     for command in ("exit 0", "exit 1"):
-        asker.ask([HostCommand(host, command, 1) for host in ("rke-cp01", "rke-cp02")])
+        asker.ask([HostCommand(host, command, 20) for host in ("rke-cp01", "rke-cp02")])
         asker.forget()
     assert "rke-cp01 (10.72.0.21 port 22) refuses" in reason(site, asker, "rke-cp01")
     assert len(site.cp01.offers) == 1
@@ -170,8 +170,8 @@ def test_a_server_that_hangs_up_on_our_key_is_not_tried_again(site: Site) -> Non
 
 def test_a_server_that_never_answers_our_key_is_silence_within_the_limit(site: Site) -> None:
     site.bastion.answers_auth = False
-    asker = site.asker(connect=0.3, command=5)
-    assert "did not answer the authentication within 0.3 s" in reason(site, asker)
+    asker = site.asker(connect=1.5, command=20)
+    assert "did not answer the authentication within 1.5 s" in reason(site, asker)
     site.ask(asker, "exit 1", BASTION)
     assert len(site.bastion.offers) == 1
 
@@ -244,9 +244,9 @@ def test_the_agent_logs_in_everywhere_at_once_without_a_key_in_the_inventory(
 ) -> None:
     use_key(site, kind)
     add(agent, site.user_key, "mine")
-    asker = site.asker(key=None, command=3)
+    asker = site.asker(key=None, command=20)
     hosts = (BASTION, "rke-cp01", "rke-cp02")
-    answers = asker.ask([HostCommand(host, "exit 0", 3) for host in hosts])
+    answers = asker.ask([HostCommand(host, "exit 0", 20) for host in hosts])
     assert {type(answer) for answer in answers.values()} == {Output}
 
 

@@ -40,7 +40,7 @@ def up(site: Site) -> Site:
 
 
 def test_every_host_in_inventory_order(up: Site) -> None:
-    asker = up.asker(command=3)
+    asker = up.asker(command=20)
     hosts = list(ping(asker.cluster, asker))
     assert [host.name for host in hosts] == [BASTION, "rke-cp01", "rke-cp02"]
     assert all(host.ok for host in hosts)
@@ -57,7 +57,7 @@ def test_what_is_wrong_is_said_host_by_host(up: Site) -> None:
     up.bastion.forwards["10.72.0.22", 22] = asyncssh.ChannelOpenError(
         asyncssh.OPEN_CONNECT_FAILED, "No route to host"
     )
-    asker = up.asker(command=3)
+    asker = up.asker(command=20)
     bastion, cp01, cp02 = ping(asker.cluster, asker)
     assert [bastion.ok, cp01.ok, cp02.ok] == [False, False, False]
     assert "more than 2 s" in bastion.line

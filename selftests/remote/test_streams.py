@@ -60,7 +60,7 @@ def test_a_short_silence_is_told_and_ends_nothing(site: Site) -> None:
 
 def test_a_long_silence_ends_the_connection(site: Site) -> None:
     relay = site.behind_relay(Relay(site.bastion.port))
-    link = site.link(connect=1)
+    link = site.link(connect=2)
     link.round_trip(10)
     connection = link.host(BASTION).link.live
     assert connection is not None

@@ -31,6 +31,7 @@ class CephLan:
     Attributes:
         flipped: the reviewed line switches the gateway's Ceph routing on.
         leg: the gateway has its third NIC, with its address.
+        unplugged: that NIC is up, and has no link.
         source: the gateway's address on it.
         monitors: ports that each monitor listens on.
         silent: monitors that are switched off.
@@ -46,6 +47,7 @@ class CephLan:
 
     flipped: bool = False
     leg: bool = False
+    unplugged: bool = False
     source: str = ADDRESS
     monitors: dict[str, set[int]] = field(default_factory=lambda: {MONITOR: set(PORTS)})
     silent: set[str] = field(default_factory=set)
@@ -67,14 +69,19 @@ class CephLan:
 
     def off(self, target: str) -> bool:
         """Whether nobody is at that address, as the gateway finds on its leg."""
-        return self.leg and self.forward_out and target in self.silent
+        return self.linked and self.forward_out and target in self.silent
+
+    @property
+    def linked(self) -> bool:
+        """Whether anything passes the leg."""
+        return self.leg and not self.unplugged
 
     def passes(self, world: World, source: Host, target: str) -> bool:
         """Whether packets reach the monitor at that address, and its answers come back."""
         if target not in self.monitors or target in self.silent:
             return False
         # What comes back is accepted as established, whatever the rules say of the way back.
-        if not (self.leg and self.returns and self.forward_out):
+        if not (self.linked and self.returns and self.forward_out):
             return False
         gateway = world.hosts[world.layout.gateway.name]
         if self.filters:
@@ -101,7 +108,8 @@ def routes(world: World, host: Host) -> list[dict[str, object]]:
         return [_via("default", world.layout.gateway.address, "eth0", "static"), lan]
     found = [_via("default", "203.0.113.1", WAN, "static"), lan]
     if world.ceph_lan.leg:
-        found.append(_connected(str(NETWORK), LEG, world.ceph_lan.source))
+        connected = _connected(str(NETWORK), LEG, world.ceph_lan.source)
+        found.append(connected | ({} if world.ceph_lan.linked else {"flags": ["linkdown"]}))
     return found
 
 

@@ -23,6 +23,12 @@ def ceph_leg_missing(world: World) -> None:
     world.ceph_lan.leg = False
 
 
+@fault("ceph-leg-unplugged", "the gateway's leg into the Ceph network is up and has no link")
+def ceph_leg_unplugged(world: World) -> None:
+    """Its bridge on the Proxmox node is down."""
+    world.ceph_lan.unplugged = True
+
+
 @fault("ceph-address-claimed", "another machine answers ARP for the gateway's address")
 def ceph_address_claimed(world: World, mac: str = "bc:24:11:66:66:66") -> None:
     """It was not free."""

@@ -54,6 +54,7 @@ _LO = _Interface(1, "lo", ("LOOPBACK", "UP", "LOWER_UP"), 65536, "noqueue", "UNK
 _ETH0 = _Interface(2, "eth0", ("BROADCAST", "MULTICAST", "UP", "LOWER_UP"), 1500, "fq_codel", "UP")
 _WAN = replace(_ETH0, index=3, name=ceph_lan.WAN)
 _LEG = replace(_ETH0, index=4, name=ceph_lan.LEG)
+_UNPLUGGED = replace(_LEG, flags=("NO-CARRIER", "BROADCAST", "MULTICAST", "UP"), state="DOWN")
 _CILIUM = _Interface(
     4, "cilium_host", ("BROADCAST", "MULTICAST", "NOARP", "UP", "LOWER_UP"), 1500, "noqueue", "UP"
 )
@@ -103,7 +104,8 @@ def _addresses(call: Call, flags: set[str], words: list[str]) -> int:
     interfaces = [_LO, _ETH0]
     addresses = addresses_of(call.world, call.host)
     there = {address.interface for address in addresses}
-    interfaces += [more for more in (_WAN, _LEG, _CILIUM) if more.name in there]
+    leg = _UNPLUGGED if call.world.ceph_lan.unplugged else _LEG
+    interfaces += [more for more in (_WAN, leg, _CILIUM) if more.name in there]
     if wanted:
         interfaces = [interface for interface in interfaces if interface.name == wanted]
         if not interfaces:

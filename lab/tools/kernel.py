@@ -49,6 +49,8 @@ def owner_on_the_leg(call: Call, interface: str, address: str) -> str | None:
     lan = call.world.ceph_lan
     if interface != LEG or not is_gateway(call.host) or not lan.leg:
         return None
+    if not lan.linked:
+        return ""
     if address in lan.monitors and address not in lan.silent:
         return "bc:24:11:00:00:10"
     return lan.claimed if address == lan.source else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from ipaddress import IPv4Address
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from fixtures.core.inventory_file import load
 from fixtures.core.statements import Statement
 from fixtures.core.verdicts import Undecided
-from fixtures.judge import reach, routing
+from fixtures.judge import claims, reach, routing
 from fixtures.observe.answers import Unknown
 from fixtures.observe.echoes import Echo, Sized
 from fixtures.observe.flip import Flip, Switch
@@ -18,7 +19,7 @@ from fixtures.observe.hop_lines import parse_traceroute
 from fixtures.observe.hops import Trace
 from fixtures.observe.kernel import Drops, Filters
 from fixtures.observe.network import Ping
-from fixtures.observe.routes import Interface, NoRoute, Paths, Route, parse_routes
+from fixtures.observe.routes import Interface, NoRoute, Paths, Route, parse_interfaces, parse_routes
 from selftests.gates.deciding import verdict_of
 from selftests.gates.world import ROOT
 
@@ -190,3 +191,17 @@ def test_the_stated_address(text: str, address: IPv4Address | None) -> None:
     else:
         with pytest.raises(Undecided):
             routing.allocation(statement, CLUSTER)
+
+
+@pytest.mark.parametrize(
+    ("flags", "verdict"),
+    [
+        (["BROADCAST", "MULTICAST", "UP", "LOWER_UP"], "PASS"),
+        (["NO-CARRIER", "BROADCAST", "MULTICAST", "UP"], "UNKNOWN"),
+    ],
+)
+def test_silence_on_a_leg_without_a_link_says_nothing(flags: list[str], verdict: str) -> None:
+    told = [{"ifname": "eth2", "flags": flags, "addr_info": []}]
+    (leg,) = parse_interfaces(json.dumps(told))
+    assert leg.up
+    assert verdict_of(lambda: claims.can_hear(leg) or ()) == verdict

@@ -34,6 +34,8 @@ SAYS = {
     ("each-its-own-fault", "F1.nat"): "rule 2 of ip wetopi_nat postrouting (masquerade) is not",
     ("each-its-own-fault", "F1.c"): "does not accept packets from 192.168.96.0/20, port 3300, back",
     ("each-its-own-fault", "F1.6789"): "rke-cp01 to 192.168.96.10 port 6789: refused (by nc)",
+    ("leg-without-link", "F1.a"): "eth2 is up and has no carrier, so that nobody can answer ARP",
+    ("leg-without-link", "F1.gw"): "linkdown` is the link is down",
     ("nodes-that-cannot-tell", "F1.a"): "`sudo -n busybox arping -D -c 3 -w 3 -I eth2",
     ("nodes-that-cannot-tell", "F1.trace"): "no traceroute that can tell either",
     ("no-way-at-all", "F1.ping"): "no route: `ping: connect: Invalid argument`",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from fixtures.judge.claims import can_hear, unclaimed
 from fixtures.judge.findings import said, together
 from fixtures.judge.forwarding import accepts_both_ways
 from fixtures.judge.nat import nat_only_to_the_wan
@@ -16,7 +17,6 @@ from fixtures.judge.routing import (
     networks_disjoint,
     nothing_filtered,
     once_flipped,
-    unclaimed,
     way_is_right,
 )
 from fixtures.judge.tofu import adds_one_nic
@@ -24,16 +24,18 @@ from fixtures.session.marks import gate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from ipaddress import IPv4Address
 
     from fixtures.core.inventory import Cluster
     from fixtures.core.statements import Statement
+    from fixtures.judge.findings import Findings
     from fixtures.observe.claims import Claimants
     from fixtures.observe.echoes import Echoes
     from fixtures.observe.flip import Flips
     from fixtures.observe.hops import Hops
     from fixtures.observe.kernel import Kernels
     from fixtures.observe.knocks import Knocks
-    from fixtures.observe.routes import Routes
+    from fixtures.observe.routes import Interface, Routes
     from fixtures.observe.ruleset import Rulesets
     from fixtures.observe.tofu import Plans
 
@@ -81,9 +83,14 @@ def test_the_address_is_allocated(
     record("leg", str(leg) if leg else "none yet")
     findings = together(
         lambda: allocated_as_said(address, flips.seen()),
-        lambda: unclaimed(claimants.of_address(address)) if leg and leg.up else (),
+        lambda: _claimed(address, leg, claimants) if leg and leg.up else (),
     )
     assert not findings, said(findings)
+
+
+def _claimed(address: IPv4Address, leg: Interface, claimants: Claimants) -> Findings:
+    can_hear(leg)
+    return unclaimed(claimants.of_address(address))
 
 
 @gate("F1.b")

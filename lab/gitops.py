@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 from lab import layout
 from lab.checkouts import infrastructure
 from lab.gitops_manifest import MANIFEST, sha256, text
-from lab.gitops_secrets import base64, secret
 from lab.kinds import stamp
+from lab.kube_secret import base64, secret
 from lab.objects import copied
 from lab.operations import CHECKOUT
 from lab.phase import Phase

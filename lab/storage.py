@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from lab.kinds import stamp
+from lab.kube_secret import secret
 from lab.phase import Phase
 
 if TYPE_CHECKING:
@@ -116,22 +117,11 @@ def stored(world: World, secret: Object) -> bytes:
 
 
 def _secret(world: World) -> Object:
-    namespace, name = SECRET
-    return {
-        "apiVersion": "v1",
-        "data": {
-            "userID": "a3ViZXJuZXRlcy1jc2k=",
-            "userKey": "QVFEX2xhYl9vbmx5X25vdF9hX2tleV9hdF9hbGxfPT0=",
-        },
-        "kind": "Secret",
-        "metadata": {
-            "creationTimestamp": stamp(world.seed.born),
-            "name": name,
-            "namespace": namespace,
-            "uid": world.seed.uuid("secret", namespace, name),
-        },
-        "type": "Opaque",
+    data = {
+        "userID": "a3ViZXJuZXRlcy1jc2k=",
+        "userKey": "QVFEX2xhYl9vbmx5X25vdF9hX2tleV9hdF9hbGxfPT0=",
     }
+    return secret(world, *SECRET, data)
 
 
 def _storage_class(world: World) -> Object:

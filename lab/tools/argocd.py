@@ -7,8 +7,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from lab import gitops
-from lab.gitops_secrets import decoded
 from lab.kinds import stamp
+from lab.kube_secret import decoded
 from lab.storage import missed
 from lab.tools.call import UsageError, split
 from lab.tools.cilium import objects

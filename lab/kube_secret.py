@@ -1,4 +1,4 @@
-"""Argo CD's Secrets in the lab."""
+"""A Secret as the API has it, and what its values are."""
 
 from __future__ import annotations
 
